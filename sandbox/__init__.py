@@ -1,0 +1,1 @@
+"""Attention Conditioning Sandbox: train small transformers live and see what conditioning does."""
