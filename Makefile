@@ -1,0 +1,74 @@
+# make run, make test, make check: everything they need is installed into .venv the first time.
+# CONTRIBUTING.md says what each is for.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3 || echo python3.11)
+# Where torch alone is taken from; empty: pip's usual place. README.md lists the values.
+TORCH_INDEX ?=
+PORT ?= 8501
+# Extra words for pytest, such as ARGS='-k theta -x', or for `make lock`, such as ARGS=--upgrade.
+ARGS ?=
+
+BIN := .venv/bin
+# One thread per process: the matrices are tiny, and runs are what is parallel.
+export OMP_NUM_THREADS := 1
+export PYTHON TORCH_INDEX
+
+.PHONY: help run setup setup-dev browser test test-fast check format bench screens lock clean
+
+help:
+	@sed -n 's/^## \([a-z-]*\): /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+
+## run: serve the app on http://localhost:8501
+run: setup
+	@exec $(BIN)/python -m sandbox serve --port $(PORT)
+
+## setup: install what the app needs
+setup:
+	@bash scripts/environment.sh run
+
+## setup-dev: install what the tests and checks need too
+setup-dev:
+	@bash scripts/environment.sh dev
+
+browser:
+	@bash scripts/browser.sh
+
+## test: the whole test suite, browser and learning tests included
+test: setup-dev browser
+	$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
+
+## test-fast: everything but the browser and learning tests
+test-fast: setup-dev
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not e2e and not slow" $(ARGS)
+
+## check: format, lint, types, floors, Dockerfile
+check: setup-dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/hadolint Dockerfile
+
+## format: rewrite the sources the way check wants them
+format: setup-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+## bench: every benchmark, one after the other
+bench: setup-dev browser
+	@set -e; for file in benchmarks/[a-z]*.py; do \
+		case $$file in */screens.py) continue;; esac; \
+		echo "== $$file"; $(BIN)/python $$file; \
+	done
+
+## screens: screenshots of every page in both themes into build/screens
+screens: setup-dev browser
+	$(BIN)/python benchmarks/screens.py
+
+## lock: compile pyproject.toml into requirements.txt and requirements-dev.txt
+lock: setup-dev
+	bash scripts/lock.sh $(ARGS)
+
+## clean: remove what the commands above made, but no runs
+clean:
+	rm -rf .venv build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

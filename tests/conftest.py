@@ -1,0 +1,54 @@
+"""What every test shares: one thread, its own runs folder, deterministic hypothesis, the browser's place."""
+
+import os
+import shutil
+from pathlib import Path
+
+# Before NumPy or torch is imported: their thread pools are sized at import.
+for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[_threads] = "1"
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# Shared machines make wall time meaningless; CI must not fail on a lucky draw of the day.
+settings.register_profile(
+    "sandbox",
+    deadline=None,
+    derandomize=bool(os.environ.get("CI")),
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("sandbox")
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep a file's tests in one process, and all browser tests in one: they measure time."""
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            group = "browser" if item.get_closest_marker("e2e") else item.nodeid.split("::")[0]
+            item.add_marker(pytest.mark.xdist_group(group))
+
+
+@pytest.fixture(autouse=True)
+def runs_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty runs folder of the test's own, which SANDBOX_RUNS names (made by whoever writes first)."""
+    folder = tmp_path / "runs"
+    monkeypatch.setenv("SANDBOX_RUNS", str(folder))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """The folder that holds app.py, docs and tests."""
+    return Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The browser's path; `make test` installs one where it can (scripts/browser.sh)."""
+    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        pytest.fail("No Chromium or Chrome: run `make browser`, or set CHROMIUM to its path.", pytrace=False)
+    return found
