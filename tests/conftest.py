@@ -4,12 +4,12 @@ import os
 import shutil
 from pathlib import Path
 
-# Before NumPy or torch is imported: their thread pools are sized at import.
-for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_threads] = "1"
-
 import pytest
 from hypothesis import HealthCheck, settings
+
+# Neither NumPy nor torch is loaded yet, and their thread pools are sized when they are.
+for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[_threads] = "1"
 
 # Shared machines make wall time meaningless; CI must not fail on a lucky draw of the day.
 settings.register_profile(
