@@ -1,0 +1,207 @@
+"""Readings: typed answers of diagnostics as NumPy arrays, and their form for the store."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from sandbox.foundations.answers import NotApplicable
+from sandbox.foundations.errors import InvalidData
+
+EXACTNESS = ("exact", "bracket", "sampled", "estimated")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provenance:
+    """How a reading came about; the same at every step of a run, so that it is stored once."""
+
+    precision: str = "float64"
+    method: str = ""
+    tolerance: float = 0.0
+    """Absolute width that the method promises; 0 where the value is exact up to rounding."""
+    sample_size: int = 0
+    """What was averaged or drawn: probe rows, probe sequences, or matrices."""
+    exactness: str = "exact"
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        if self.exactness not in EXACTNESS:
+            raise InvalidData(
+                f"A reading's exactness is {self.exactness!r}; choose one of {', '.join(EXACTNESS)}."
+            )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PerHead:
+    """Named numbers for each head of each layer; drawn as curves over steps."""
+
+    columns: dict[str, Float[np.ndarray, "run layer head"]]
+    unit: str
+    log: bool = False
+    units: dict[str, str] = field(default_factory=dict)
+    """Units of the columns whose unit is not `unit`."""
+    linear: tuple[str, ...] = ()
+    """Columns that keep a linear axis although `log` is true."""
+    provenance: Provenance = field(default_factory=Provenance)
+
+    def __post_init__(self) -> None:
+        if not self.columns:
+            raise InvalidData("A reading per head has no column; give at least one.")
+        for name, values in self.columns.items():
+            _shaped(name, values, ("run", "layer", "head"))
+        shapes = {values.shape for values in self.columns.values()}
+        if len(shapes) > 1:
+            raise InvalidData(f"The columns of one reading have shapes {sorted(shapes)}; they must agree.")
+        unknown = sorted({*self.units, *self.linear} - set(self.columns))
+        if unknown:
+            raise InvalidData(f"Units name {', '.join(unknown)}; the columns are {', '.join(self.columns)}.")
+
+    def for_run(self, index: int) -> Self:
+        """The reading of one seed alone; the run axis stays, with length 1."""
+        return replace(self, columns={name: _row(values, index) for name, values in self.columns.items()})
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Trajectory:
+    """Labelled points in the plane; drawn where they are and where they have been."""
+
+    points: Float[np.ndarray, "run point 2"]
+    labels: tuple[str, ...]
+    groups: tuple[str, ...]
+    """One word per point, such as "prefix token" or "class 1"; points of a group share a colour."""
+    explained_variance: Float[np.ndarray, "run 2"] | None = None
+    """Share of the points' present variance along each axis; None where the space is 2-D already."""
+    provenance: Provenance = field(default_factory=Provenance)
+
+    def __post_init__(self) -> None:
+        _shaped("points", self.points, ("run", "point", 2))
+        for name, words in (("labels", self.labels), ("groups", self.groups)):
+            if len(words) != self.points.shape[1]:
+                raise InvalidData(
+                    f"There are {len(words)} {name} for {self.points.shape[1]} points; give each one."
+                )
+        if self.explained_variance is not None:
+            _shaped("explained_variance", self.explained_variance, (self.points.shape[0], 2))
+
+    def for_run(self, index: int) -> Self:
+        """The reading of one seed alone; the run axis stays, with length 1."""
+        shares = self.explained_variance
+        return replace(
+            self,
+            points=_row(self.points, index),
+            explained_variance=None if shares is None else _row(shares, index),
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AttentionMap:
+    """Attention of one sequence for every layer and head; drawn on the fixed scale 0 to 1."""
+
+    weights: Float[np.ndarray, "run layer head query key"]
+    key_labels: tuple[str, ...]
+    query_labels: tuple[str, ...]
+    mask: Bool[np.ndarray, "query key"]
+    """True where the query may see the key; the other cells are hatched."""
+    provenance: Provenance = field(default_factory=Provenance)
+
+    def __post_init__(self) -> None:
+        cells = (len(self.query_labels), len(self.key_labels))
+        _shaped("weights", self.weights, ("run", "layer", "head", *cells))
+        _shaped("mask", self.mask, cells)
+
+    def for_run(self, index: int) -> Self:
+        """The reading of one seed alone; the run axis stays, with length 1."""
+        return replace(self, weights=_row(self.weights, index))
+
+
+Reading = PerHead | Trajectory | AttentionMap
+Answer = Reading | NotApplicable
+
+
+def encode(reading: Answer) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """What changes with the step, as arrays with a leading run axis, and the rest as JSON data.
+
+    A NotApplicable has no columns and the meta {"not_applicable": reason}.
+    """
+    if isinstance(reading, NotApplicable):
+        return {}, {"not_applicable": reading.reason}
+    meta: dict[str, Any] = {"type": type(reading).__name__, "provenance": asdict(reading.provenance)}
+    if isinstance(reading, PerHead):
+        meta |= {
+            "columns": list(reading.columns),
+            "unit": reading.unit,
+            "log": reading.log,
+            "units": dict(reading.units),
+            "linear": list(reading.linear),
+        }
+        return dict(reading.columns), meta
+    if isinstance(reading, Trajectory):
+        columns = {"points": reading.points}
+        if reading.explained_variance is not None:
+            columns["explained_variance"] = reading.explained_variance
+        meta |= {"columns": list(columns), "labels": list(reading.labels), "groups": list(reading.groups)}
+        return columns, meta
+    meta |= {
+        "columns": ["weights"],
+        "key_labels": list(reading.key_labels),
+        "query_labels": list(reading.query_labels),
+        "mask": reading.mask.astype(int).tolist(),
+    }
+    return {"weights": reading.weights}, meta
+
+
+def decode(columns: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> Answer:
+    """The reading that `encode` took apart.
+
+    Raises InvalidData where the meta names no known type or a part is missing.
+    """
+    if "not_applicable" in meta:
+        return NotApplicable(str(meta["not_applicable"]))
+    try:
+        provenance = Provenance(**meta["provenance"])
+        if meta["type"] == "PerHead":
+            return PerHead(
+                columns={name: columns[name] for name in meta["columns"]},
+                unit=meta["unit"],
+                log=meta["log"],
+                units=dict(meta["units"]),
+                linear=tuple(meta["linear"]),
+                provenance=provenance,
+            )
+        if meta["type"] == "Trajectory":
+            return Trajectory(
+                points=columns["points"],
+                labels=tuple(meta["labels"]),
+                groups=tuple(meta["groups"]),
+                explained_variance=columns.get("explained_variance"),
+                provenance=provenance,
+            )
+        if meta["type"] == "AttentionMap":
+            return AttentionMap(
+                weights=columns["weights"],
+                key_labels=tuple(meta["key_labels"]),
+                query_labels=tuple(meta["query_labels"]),
+                mask=np.array(meta["mask"], dtype=bool),
+                provenance=provenance,
+            )
+    except (KeyError, TypeError) as problem:
+        raise InvalidData(f"A stored reading is incomplete ({problem}); record it again.") from problem
+    raise InvalidData(
+        f"A stored reading has type {meta['type']!r}; this version knows PerHead, Trajectory, AttentionMap."
+    )
+
+
+def _shaped(name: str, values: np.ndarray, shape: tuple[str | int, ...]) -> None:
+    fits = values.ndim == len(shape) and all(
+        isinstance(want, str) or want == have for want, have in zip(shape, values.shape, strict=False)
+    )
+    if not fits:
+        raise InvalidData(f"{name} has shape {values.shape}; it must be ({', '.join(map(str, shape))}).")
+
+
+def _row(values: np.ndarray, index: int) -> np.ndarray:
+    if not 0 <= index < values.shape[0]:
+        raise InvalidData(f"Run {index} was asked of a reading of {values.shape[0]}; count from 0.")
+    return values[index : index + 1]
