@@ -1,0 +1,59 @@
+"""Rows of attention: which keys count, and what makes a row unusable."""
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Real
+
+from sandbox.foundations.errors import InvalidData
+
+Mask = Bool[np.ndarray, "..."] | Real[np.ndarray, "..."] | None  # true where a key is visible; broadcast
+
+
+class VisibleRows(NamedTuple):
+    """Rows with zeros where a key is hidden, and the mask of keys that count."""
+
+    values: Float[np.ndarray, "*rows key"]
+    visible: Bool[np.ndarray, "*rows key"]
+
+
+def visible_rows(weights: Real[np.ndarray, "*rows key"], mask: Mask = None) -> VisibleRows:
+    """Rows in float64 with hidden keys set to zero; `mask` is true where a key is visible and is broadcast.
+
+    Whatever stands at a hidden key is ignored, so padding may hold anything.
+    Raises InvalidData, naming the row, where a visible weight is negative, NaN or infinite.
+    """
+    values = np.asarray(weights, dtype=np.float64)
+    if values.ndim == 0:
+        raise InvalidData(
+            f"Attention rows need an axis of keys, but {values} is a single number; pass an array."
+        )
+    visible = _broadcast_mask(mask, values.shape)
+    values = np.where(visible, values, 0.0)
+    acceptable = (values >= 0) & (values < np.inf)  # false for NaN too
+    if not acceptable.all():
+        *row, key = (int(i) for i in np.argwhere(~acceptable)[0])
+        raise InvalidData(
+            f"Row {_row_name(row)} holds {values[(*row, key)]} at key {key}: "
+            "weights must be finite and at least 0; pass attention after softmax, or hide that key with the mask."
+        )
+    return VisibleRows(values, visible)
+
+
+def _broadcast_mask(mask: np.ndarray | None, shape: tuple[int, ...]) -> np.ndarray:
+    if mask is None:
+        return np.ones(shape, dtype=np.bool_)
+    mask = np.asarray(mask)
+    try:
+        return np.broadcast_to(mask.astype(np.bool_), shape)
+    except ValueError:
+        raise InvalidData(
+            f"A mask of shape {mask.shape} does not fit rows of shape {shape}; "
+            "give one that broadcasts to the rows, true where a key is visible."
+        ) from None
+
+
+def _row_name(row: list[int]) -> str:
+    if len(row) == 1:
+        return str(row[0])
+    return str(tuple(row)) if row else "0"

@@ -1,0 +1,129 @@
+"""theta(p): how sharply softmax can react at a row of attention, as a bracket that always holds the truth."""
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Real
+
+from sandbox.foundations.errors import InvalidData
+from sandbox.mathematics.attention_rows import Mask, visible_rows
+from sandbox.mathematics.fixed_point import FixedPointRows, fixed_point_rows, theta_at_least, theta_at_most
+from sandbox.mathematics.theta_certificates import (
+    difference_largest,
+    dominant_atom,
+    fill_below_half,
+    karmarkar_karp,
+    longest_first,
+    sorted_prefix,
+    theta_certificates,
+)
+from sandbox.mathematics.theta_closed_forms import counting_bracket, granularity_bound
+from sandbox.mathematics.theta_exact import MOST_SEARCHED_KEYS, smallest_difference
+
+__all__ = ["ThetaBracket", "dominant_atom", "theta_bracket", "theta_certificates"]
+
+ALWAYS_SEARCHED_KEYS = 16  # 2^7 + 2^8 sums a row: cheap enough to be exact even where a certificate would do
+DEFAULT_GAP = 1e-6
+PLACED_HEADS = 4  # heads whose sides are enumerated for long rows that the first bounds leave open
+REMAINDER_KEYS = 20  # keys that differencing leaves of a long row before they are searched completely
+
+
+class ThetaBracket(NamedTuple):
+    """lower <= theta <= upper per row; `exact` where a closed form or a complete search settled the row.
+
+    An exact row's two ends differ by rounding alone, outward, at most about 1e-14.
+    """
+
+    lower: Float[np.ndarray, "*rows"]
+    upper: Float[np.ndarray, "*rows"]
+    exact: Bool[np.ndarray, "*rows"]
+
+
+def theta_bracket(
+    weights: Real[np.ndarray, "*rows key"], mask: Mask = None, gap: float = DEFAULT_GAP
+) -> ThetaBracket:
+    """theta(p) = 4 max_S p(S) (1 - p(S)) in [0, 1] over subsets S of the visible keys, p the row over its sum.
+
+    `mask` is true where a key is visible. Rows of up to 24 positive weights end exact or within `gap`; longer
+    ones that stay open keep their bracket. One visible key gives 0; no visible weight gives NaN and not exact.
+    Raises InvalidData, naming the row, for negative or non-finite visible weights. (Emadi 2602.18849; theta =
+    1 - delta^2, delta = min_S |p(S) - p(S^c)|, derived)
+    """
+    if not 0.0 <= gap <= 1.0:
+        raise InvalidData(f"The gap at which a bracket is closed is {gap}, but it must lie between 0 and 1.")
+    values = visible_rows(weights, mask).values
+    shape = values.shape[:-1]
+    flat = values.reshape(int(np.prod(shape)), values.shape[-1])
+    lower, upper = np.full(len(flat), np.nan), np.full(len(flat), np.nan)
+    exact = np.zeros(len(flat), dtype=np.bool_)
+    usable = np.flatnonzero(flat.max(axis=1, initial=0.0) > 0)
+    if len(usable):
+        search = _Search(fixed_point_rows(flat[usable]), gap)
+        search.settle()
+        lower[usable], upper[usable] = search.lower(), search.upper()
+        exact[usable] = search.exact
+    return ThetaBracket(lower.reshape(shape), upper.reshape(shape), exact.reshape(shape))
+
+
+class _Search:
+    """Best split found and bound proven per row, tightened from the cheapest method to the dearest."""
+
+    def __init__(self, rows: FixedPointRows, gap: float) -> None:
+        self.rows = rows
+        self.gap = gap
+        self.attained = rows.total.copy()
+        self.bound = rows.total % 2
+
+    @property
+    def exact(self) -> np.ndarray:
+        return self.attained == self.bound
+
+    def lower(self) -> np.ndarray:
+        return theta_at_least(self.attained, self.rows)
+
+    def upper(self) -> np.ndarray:
+        return theta_at_most(self.bound, self.rows)
+
+    def settle(self) -> None:
+        rows = self.rows
+        everyone = np.arange(len(rows.units))
+        self._improve(everyone, *counting_bracket(rows, n_heads=1))
+        self._improve(everyone, longest_first(rows.units))
+        self._improve(everyone, sorted_prefix(rows.units, rows.total))
+        short = rows.n_keys <= MOST_SEARCHED_KEYS
+        few = rows.n_keys <= ALWAYS_SEARCHED_KEYS
+        self._difference_open(~few)
+        self._search_completely(np.flatnonzero((few & ~self.exact) | (short & self._open())))
+        self._bound_long(~short)
+
+    def _open(self) -> np.ndarray:
+        return ~self.exact & (self.upper() - self.lower() > self.gap)
+
+    def _improve(self, which: np.ndarray, attained: np.ndarray, bound: np.ndarray | None = None) -> None:
+        self.attained[which] = np.minimum(self.attained[which], attained)
+        if bound is not None:
+            self.bound[which] = np.maximum(self.bound[which], bound)
+
+    def _difference_open(self, allowed: np.ndarray) -> None:
+        which = np.flatnonzero(allowed & self._open())
+        if len(which):
+            some = self.rows.select(which)
+            self._improve(which, karmarkar_karp(some.units))
+            self._improve(which, fill_below_half(some.units, some.total))
+
+    def _search_completely(self, which: np.ndarray) -> None:
+        for n_keys in np.unique(self.rows.n_keys[which]):
+            same = which[self.rows.n_keys[which] == n_keys]
+            optimum = smallest_difference(self.rows.units[same, :n_keys])
+            self._improve(same, optimum, optimum)
+
+    def _bound_long(self, allowed: np.ndarray) -> None:
+        which = np.flatnonzero(allowed & self._open())
+        if len(which):
+            some = self.rows.select(which)
+            self._improve(which, *counting_bracket(some, PLACED_HEADS))
+            self._improve(which, self.attained[which], granularity_bound(some))
+        which = np.flatnonzero(allowed & self._open())
+        if len(which):
+            remainder = difference_largest(self.rows.select(which).units, REMAINDER_KEYS)
+            self._improve(which, smallest_difference(remainder))
