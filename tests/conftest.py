@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from threadpoolctl import threadpool_limits
 
-# Neither NumPy nor torch is loaded yet, and their thread pools are sized when they are.
+# torch is not loaded yet and sizes its pools when it is; NumPy is, through the shape checker.
 for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_threads] = "1"
+threadpool_limits(1)
 
 # Shared machines make wall time meaningless; CI must not fail on a lucky draw of the day.
 settings.register_profile(
