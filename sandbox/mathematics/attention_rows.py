@@ -35,7 +35,7 @@ def visible_rows(weights: Real[np.ndarray, "*rows key"], mask: Mask = None) -> V
         *row, key = (int(i) for i in np.argwhere(~acceptable)[0])
         raise InvalidData(
             f"Row {_row_name(row)} holds {values[(*row, key)]} at key {key}: "
-            "weights must be finite and at least 0; pass attention after softmax, or hide that key with the mask."
+            "weights must be finite and at least 0; pass attention after softmax, or mask that key."
         )
     return VisibleRows(values, visible)
 

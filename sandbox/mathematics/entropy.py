@@ -10,9 +10,9 @@ from sandbox.mathematics.attention_rows import Mask, VisibleRows, visible_rows
 def row_entropy(weights: Real[np.ndarray, "*rows key"], mask: Mask = None) -> Float[np.ndarray, "*rows"]:
     """H = -sum_k p_k ln p_k in nats, p the row's visible weights divided by their sum.
 
-    Between 0 and ln(visible keys); `mask` is true where a key is visible. NaN for a row without a visible key or
-    whose visible weights are all zero.
-    Raises InvalidData, naming the row, for negative or non-finite visible weights. (Shannon 1948, Sec. 6)
+    Between 0 and ln(visible keys); `mask` is true where a key is visible. NaN for a row without a visible key
+    or whose visible weights are all zero. Raises InvalidData, naming the row, for negative or non-finite
+    visible weights. (Shannon 1948, Sec. 6)
     """
     return _entropy(visible_rows(weights, mask))
 

@@ -12,8 +12,8 @@ RELATIVE_ROUNDING = 10 * 2.0**-53  # two quotients of 3 roundings, a product, th
 class FixedPointRows(NamedTuple):
     """Rows scaled by a power of two, rounded to integers and sorted from the largest key down.
 
-    `slack` bounds the sum of all rounding errors of a row, in units; it is 0 where every weight was representable, as
-    in any row whose weights lie within a factor 2^7 of one another.
+    `slack` bounds the sum of a row's rounding errors, in units; it is 0 where every weight was representable,
+    as in any row whose weights lie within a factor 2^7 of one another.
     """
 
     units: Int[np.ndarray, "row key"]
@@ -26,6 +26,13 @@ class FixedPointRows(NamedTuple):
         n_keys = self.n_keys[rows]
         width = int(n_keys.max(initial=1))
         return FixedPointRows(self.units[rows, :width], self.total[rows], self.slack[rows], n_keys)
+
+
+class DifferenceBracket(NamedTuple):
+    """A difference in units that some split of a row attains, and one that no split goes below."""
+
+    attained: Int[np.ndarray, " row"]
+    bound: Int[np.ndarray, " row"]
 
 
 def fixed_point_rows(values: Float[np.ndarray, "row key"]) -> FixedPointRows:

@@ -18,14 +18,14 @@ from sandbox.mathematics.theta_certificates import (
     theta_certificates,
 )
 from sandbox.mathematics.theta_closed_forms import counting_bracket, granularity_bound
-from sandbox.mathematics.theta_exact import MOST_SEARCHED_KEYS, smallest_difference
+from sandbox.mathematics.theta_exact import MOST_SEARCHED_KEYS, heads_against_tail, smallest_difference
 
 __all__ = ["ThetaBracket", "dominant_atom", "theta_bracket", "theta_certificates"]
 
 ALWAYS_SEARCHED_KEYS = 16  # 2^7 + 2^8 sums a row: cheap enough to be exact even where a certificate would do
 DEFAULT_GAP = 1e-6
 PLACED_HEADS = 4  # heads whose sides are enumerated for long rows that the first bounds leave open
-REMAINDER_KEYS = 20  # keys that differencing leaves of a long row before they are searched completely
+LONG_ROW_KEYS = (16, 20, 24)  # keys of a long row that are searched completely, more while it stays open
 
 
 class ThetaBracket(NamedTuple):
@@ -42,11 +42,11 @@ class ThetaBracket(NamedTuple):
 def theta_bracket(
     weights: Real[np.ndarray, "*rows key"], mask: Mask = None, gap: float = DEFAULT_GAP
 ) -> ThetaBracket:
-    """theta(p) = 4 max_S p(S) (1 - p(S)) in [0, 1] over subsets S of the visible keys, p the row over its sum.
+    """theta(p) = 4 max_S p(S) (1 - p(S)) in [0, 1] over subsets S of the visible keys, p = row / sum.
 
-    `mask` is true where a key is visible. Rows of up to 24 positive weights end exact or within `gap`; longer
-    ones that stay open keep their bracket. One visible key gives 0; no visible weight gives NaN and not exact.
-    Raises InvalidData, naming the row, for negative or non-finite visible weights. (Emadi 2602.18849; theta =
+    `mask` is true where a key is visible. Rows of up to 24 positive weights end exact or within `gap`;
+    longer ones that stay open keep their bracket. One visible key gives 0; no visible weight gives
+    NaN, not exact. Raises InvalidData, naming the row, for negative or non-finite visible weights. (Emadi 2602.18849; theta =
     1 - delta^2, delta = min_S |p(S) - p(S^c)|, derived)
     """
     if not 0.0 <= gap <= 1.0:
@@ -123,7 +123,10 @@ class _Search:
             some = self.rows.select(which)
             self._improve(which, *counting_bracket(some, PLACED_HEADS))
             self._improve(which, self.attained[which], granularity_bound(some))
-        which = np.flatnonzero(allowed & self._open())
-        if len(which):
-            remainder = difference_largest(self.rows.select(which).units, REMAINDER_KEYS)
-            self._improve(which, smallest_difference(remainder))
+        for n_searched in LONG_ROW_KEYS:
+            which = np.flatnonzero(allowed & self._open())
+            if len(which):
+                some = self.rows.select(which)
+                self._improve(which, *heads_against_tail(some, n_searched))
+                remainder = difference_largest(some.units, n_searched)
+                self._improve(which, smallest_difference(remainder))

@@ -3,27 +3,18 @@
 All take rows of integers sorted from the largest down.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from jaxtyping import Int
 
-from sandbox.mathematics.fixed_point import FixedPointRows
-
-
-class DifferenceBracket(NamedTuple):
-    """A difference that some split attains, and one that no split goes below."""
-
-    attained: Int[np.ndarray, " row"]
-    bound: Int[np.ndarray, " row"]
+from sandbox.mathematics.fixed_point import DifferenceBracket, FixedPointRows
 
 
 def counting_bracket(rows: FixedPointRows, n_heads: int) -> DifferenceBracket:
     """Bracket from counting keys, with the `n_heads` largest ones placed on their sides first.
 
-    Any c of the other keys weigh between their c least and their c largest. Where one half lies in none of these
-    intervals, the nearest end is the optimum, so `attained` equals `bound`. With one head this holds the closed
-    forms p_max >= 1/2, theta = 4 p_max (1 - p_max), and odd uniform rows, theta = 1 - 1/n^2, with their
+    Any c of the other keys weigh between their c least and their c largest. Where one half lies in none of
+    these intervals, the nearest end is the optimum, so `attained` equals `bound`. With one head this is the
+    closed forms p_max >= 1/2, theta = 4 p_max (1 - p_max), and odd uniform rows, theta = 1 - 1/n^2, with their
     neighbourhood, and all rows of at most three keys; with more heads, rows whose largest keys outweigh the
     rest. (derived; verified by brute force in the tests)
     """
@@ -48,6 +39,6 @@ def counting_bracket(rows: FixedPointRows, n_heads: int) -> DifferenceBracket:
 
 
 def granularity_bound(rows: FixedPointRows) -> Int[np.ndarray, " row"]:
-    """Least difference by divisibility: g where all keys are multiples of g and their total an odd one, else 0."""
+    """Least difference by divisibility: g if all keys are multiples of g and the total an odd one, else 0."""
     grain = np.gcd.reduce(rows.units, axis=1)
     return np.where((rows.total // grain) % 2 == 1, grain, 0)

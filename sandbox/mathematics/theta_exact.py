@@ -3,6 +3,8 @@
 import numpy as np
 from jaxtyping import Int
 
+from sandbox.mathematics.fixed_point import DifferenceBracket, FixedPointRows
+
 MOST_SEARCHED_KEYS = 24  # 2^11 + 2^12 subset sums a row, about 0.2 ms
 CHUNK_SUMS = 2**18  # subset sums held at once: 2 MB, so that sorting stays in cache
 
@@ -10,8 +12,9 @@ CHUNK_SUMS = 2**18  # subset sums held at once: 2 MB, so that sorting stays in c
 def smallest_difference(units: Int[np.ndarray, "row key"]) -> Int[np.ndarray, " row"]:
     """min over all subsets S of |sum(S) - sum(rest)| for rows of at most 24 non-negative integers below 2^61.
 
-    The first key is held on one side. Sums of one half and what the other half asks for are sorted together: the
-    closest pair of different kinds has nothing between it, so it stands side by side. (Horowitz & Sahni 1974)
+    The first key is held on one side. Sums of one half and what the other half asks for are sorted together:
+    the closest pair of different kinds has nothing between it, so it stands side by side.
+    (Horowitz & Sahni 1974)
     """
     n_rows, n_keys = units.shape
     sums_per_row = 2 ** (n_keys // 2) + 2 ** (n_keys - n_keys // 2)
@@ -22,12 +25,21 @@ def smallest_difference(units: Int[np.ndarray, "row key"]) -> Int[np.ndarray, " 
     return best
 
 
+def heads_against_tail(rows: FixedPointRows, n_heads: int) -> DifferenceBracket:
+    """Bracket from a complete search over the `n_heads` largest keys, all others put on the lighter side.
+
+    Where the heads' smallest difference outweighs all other keys, that split is the optimum. (derived)
+    """
+    difference = smallest_difference(rows.units[:, :n_heads]) - rows.units[:, n_heads:].sum(axis=1)
+    return DifferenceBracket(attained=np.abs(difference), bound=np.maximum(difference, 0))
+
+
 def _search(units: np.ndarray) -> np.ndarray:
     total = units.sum(axis=1, keepdims=True)
     half = (units.shape[1] + 1) // 2  # the first half holds the fixed key
     sums = units[:, :1] + _subset_sums(units[:, 1:half])
     targets = total - 2 * _subset_sums(units[:, half:])
-    # The difference is |2 sum - (total - 2 other)|; one more doubling frees the last bit to say an entry's kind.
+    # The difference is |2 sum - (total - 2 other)|; doubling again frees the last bit for an entry's kind.
     entries = np.concatenate([4 * sums, 2 * targets + 1], axis=1)
     entries.sort(axis=1)
     kinds_differ = ((entries[:, 1:] ^ entries[:, :-1]) & 1).astype(np.bool_)

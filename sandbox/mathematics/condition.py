@@ -1,0 +1,120 @@
+"""Condition numbers: how unevenly a matrix stretches, with the tolerance at which a direction counts as lost."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int, Real
+
+from sandbox.foundations.errors import InvalidData
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpectrumEnds:
+    """The ends of each matrix's singular values; every field has the shape of the leading axes.
+
+    `tolerance` is relative: values at most `tolerance` times the largest count as zero, here and in `rank`.
+    `smallest_nonzero` is NaN where the rank is 0.
+    """
+
+    largest: Float[np.ndarray, "*stack"]
+    smallest: Float[np.ndarray, "*stack"]
+    smallest_nonzero: Float[np.ndarray, "*stack"]
+    rank: Int[np.ndarray, "*stack"]
+    tolerance: float
+
+
+def default_tolerance(n_rows: int, n_columns: int) -> float:
+    """max(rows, columns) times float64's epsilon: what rounding alone can leave of a lost direction."""
+    return float(max(n_rows, n_columns) * np.finfo(np.float64).eps)
+
+
+def singular_values(matrix: Real[np.ndarray, "*stack row column"]) -> Float[np.ndarray, "*stack value"]:
+    """Singular values in descending order, in float64; NaN throughout for a matrix that holds NaN or infinity.
+
+    Raises InvalidData for arrays that hold no matrix.
+    """
+    stack = np.asarray(matrix, dtype=np.float64)
+    if stack.ndim < 2 or 0 in stack.shape[-2:]:
+        raise InvalidData(
+            f"An array of shape {stack.shape} holds no matrix; give two last axes of at least one row and column."
+        )
+    finite = np.isfinite(stack).all(axis=(-2, -1))
+    stack = np.where(finite[..., None, None], stack, 0.0)
+    # A power of two brings the largest entry near 1, so that squares inside neither overflow nor vanish.
+    exponent = np.frexp(np.abs(stack).max(axis=(-2, -1)))[1]
+    values = np.linalg.svd(np.ldexp(stack, -exponent[..., None, None]), compute_uv=False)
+    with np.errstate(over="ignore"):  # a norm beyond the largest float is infinite
+        values = np.ldexp(values, exponent[..., None])
+    return np.where(finite[..., None], values, np.nan)
+
+
+def spectrum_ends(
+    matrix: Real[np.ndarray, "*stack row column"], tolerance: float | None = None
+) -> SpectrumEnds:
+    """Largest, smallest and smallest non-zero singular value with the numerical rank at a relative tolerance.
+
+    The tolerance defaults to max(rows, columns) times float64's epsilon. Raises InvalidData where it lies outside
+    [0, 1).
+    """
+    values = singular_values(matrix)
+    tolerance = _checked_tolerance(tolerance, np.shape(matrix))
+    kept = (values > tolerance * values[..., :1]) & (values > 0)
+    rank = kept.sum(axis=-1)
+    last = np.take_along_axis(values, np.maximum(rank - 1, 0)[..., None], axis=-1)[..., 0]
+    return SpectrumEnds(
+        largest=values[..., 0],
+        smallest=values[..., -1],
+        smallest_nonzero=np.where(rank > 0, last, np.nan),
+        rank=rank,
+        tolerance=tolerance,
+    )
+
+
+def numerical_rank(
+    matrix: Real[np.ndarray, "*stack row column"], tolerance: float | None = None
+) -> Int[np.ndarray, "*stack"]:
+    """Number of singular values above `tolerance` times the largest (default max(rows, columns) epsilon)."""
+    return spectrum_ends(matrix, tolerance).rank
+
+
+def condition_number(matrix: Real[np.ndarray, "*stack row column"]) -> Float[np.ndarray, "*stack"] | float:
+    """kappa = sigma_max / sigma_min, at least 1; over the two last axes.
+
+    Infinite where sigma_min is at most max(rows, columns) epsilon sigma_max (float64): such a matrix cannot be told
+    from a singular one. The zero matrix is singular. NaN only where an entry is not finite. (Saratchandran & Lucey
+    2603.07162, Sec. 3)
+    """
+    values = singular_values(matrix)
+    tolerance = default_tolerance(*np.shape(matrix)[-2:])
+    return _ratio(values[..., 0], values[..., -1], tolerance)
+
+
+def condition_number_nonzero(
+    matrix: Real[np.ndarray, "*stack row column"], tolerance: float | None = None
+) -> Float[np.ndarray, "*stack"] | float:
+    """kappa_+ = sigma_max / (smallest singular value above `tolerance` times sigma_max); at least 1.
+
+    The tolerance is relative and defaults to max(rows, columns) epsilon (float64). Infinite for the zero matrix, which
+    has no non-zero value; NaN only where an entry is not finite.
+    """
+    ends = spectrum_ends(matrix, tolerance)
+    ratio = _ratio(ends.largest, np.where(ends.rank > 0, ends.smallest_nonzero, ends.largest), 0.0)
+    return ratio
+
+
+def _ratio(largest: np.ndarray, smallest: np.ndarray, tolerance: float) -> np.ndarray:
+    regular = (smallest > tolerance * largest) & (smallest > 0)
+    with np.errstate(over="ignore"):
+        ratio = np.where(regular, largest / np.where(regular, smallest, 1.0), np.inf)
+    ratio = np.where(np.isnan(largest), np.nan, ratio)
+    return ratio[()]  # one matrix gives one number
+
+
+def _checked_tolerance(tolerance: float | None, shape: tuple[int, ...]) -> float:
+    if tolerance is None:
+        return default_tolerance(*shape[-2:])
+    if not 0.0 <= tolerance < 1.0:
+        raise InvalidData(
+            f"The tolerance {tolerance} is relative to the largest singular value and must lie in [0, 1)."
+        )
+    return float(tolerance)
