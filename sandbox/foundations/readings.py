@@ -44,6 +44,8 @@ class PerHead:
     """Units of the columns whose unit is not `unit`."""
     linear: tuple[str, ...] = ()
     """Columns that keep a linear axis although `log` is true."""
+    not_applicable: dict[str, str] = field(default_factory=dict)
+    """Columns that mean nothing in this model, each with its reason; none of them is in `columns`."""
     provenance: Provenance = field(default_factory=Provenance)
 
     def __post_init__(self) -> None:
@@ -57,6 +59,9 @@ class PerHead:
         unknown = sorted({*self.units, *self.linear} - set(self.columns))
         if unknown:
             raise InvalidData(f"Units name {', '.join(unknown)}; the columns are {', '.join(self.columns)}.")
+        both = sorted(set(self.not_applicable) & set(self.columns))
+        if both:
+            raise InvalidData(f"{', '.join(both)} has values and a reason to have none; keep one of the two.")
 
     def for_run(self, index: int) -> Self:
         """The reading of one seed alone; the run axis stays, with length 1."""
@@ -135,6 +140,7 @@ def encode(reading: Answer) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
             "log": reading.log,
             "units": dict(reading.units),
             "linear": list(reading.linear),
+            "without": dict(reading.not_applicable),
         }
         return dict(reading.columns), meta
     if isinstance(reading, Trajectory):
@@ -168,6 +174,7 @@ def decode(columns: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> Answer
                 log=meta["log"],
                 units=dict(meta["units"]),
                 linear=tuple(meta["linear"]),
+                not_applicable=dict(meta["without"]),
                 provenance=provenance,
             )
         if meta["type"] == "Trajectory":
