@@ -47,8 +47,8 @@ def attention_factors(
 ) -> AttentionFactors:
     """Factors of the row form, centred so that large values do not cancel.
 
-    Projections are the papers' D x d matrices, the transpose of nn.Linear.weight. Raises InvalidData where shapes do
-    not fit, an entry is not finite, or the mask leaves a query without a key.
+    Projections are the papers' D x d matrices, the transpose of nn.Linear.weight. Raises InvalidData where
+    shapes do not fit, an entry is not finite, or the mask leaves a query without a key.
     """
     x, w_q, w_k, w_v = (np.asarray(part, dtype=np.float64) for part in (x, w_q, w_k, w_v))
     _check(x, (w_q, w_k, w_v), mask)
@@ -72,9 +72,9 @@ def attention_jacobian(
 ) -> Float[np.ndarray, "output parameter"]:
     """J = [dA/dW_Q, dA/dW_K, dA/dW_V] of A = softmax(scale X W_Q W_K^T X^T) X W_V, of shape N d x 3 D d.
 
-    Both A and each W are read column by column (vec). Projections are the papers' D x d matrices.
-    J_Q = s X_n (x) M_n, J_K = s U_n (x) Q_n, J_V = (PX)_n (x) I. (Saratchandran & Lucey 2603.07162, Eq. 10 and its
-    proof; this row form is derived and agrees with automatic differentiation)
+    Both A and each W are read column by column (vec). Projections are the papers' D x d matrices. J_Q = s X_n
+    (x) M_n, J_K = s U_n (x) Q_n, J_V = (PX)_n (x) I. (Saratchandran & Lucey 2603.07162, Eq. 10 and its proof;
+    this row form is derived and agrees with automatic differentiation)
     """
     return jacobian_from_factors(attention_factors(x, w_q, w_k, w_v, scale, mask))
 
@@ -91,7 +91,7 @@ def jacobian_from_factors(factors: AttentionFactors) -> Float[np.ndarray, "outpu
 
 
 def gram_from_factors(factors: AttentionFactors) -> Float[np.ndarray, "output output"]:
-    """J J^T without J: s^2 [(M M^T) o X X^T + (U U^T) o Q Q^T] + I (x) (PX)(PX)^T, for N d rows of moderate number."""
+    """J J^T = s^2 [(M M^T) o X X^T + (U U^T) o Q Q^T] + I (x) (PX)(PX)^T, without J. (derived)"""
     n_tokens, d_head = factors.queries.shape
     m = np.swapaxes(factors.through_keys, 0, 1).reshape(d_head * n_tokens, -1)  # rows (channel, token)
     u = np.swapaxes(factors.contrast, 0, 1).reshape(d_head * n_tokens, -1)
@@ -116,5 +116,5 @@ def _check(x: np.ndarray, projections: tuple[np.ndarray, ...], mask: np.ndarray 
         )
     if mask is not None and (mask.shape != (len(x), len(x)) or not mask.any(axis=1).all()):
         raise InvalidData(
-            f"A mask of shape {mask.shape} must be {len(x)} x {len(x)} here and leave every query a visible key."
+            f"A mask of shape {mask.shape} must be {len(x)} x {len(x)} and leave every query a visible key."
         )

@@ -1,4 +1,4 @@
-"""Condition numbers: how unevenly a matrix stretches, with the tolerance at which a direction counts as lost."""
+"""Condition numbers: how unevenly a matrix stretches, and when a direction counts as lost."""
 
 from dataclasses import dataclass
 
@@ -29,19 +29,19 @@ def default_tolerance(n_rows: int, n_columns: int) -> float:
 
 
 def singular_values(matrix: Real[np.ndarray, "*stack row column"]) -> Float[np.ndarray, "*stack value"]:
-    """Singular values in descending order, in float64; NaN throughout for a matrix that holds NaN or infinity.
+    """Singular values in descending order, in float64; all NaN for a matrix that holds NaN or infinity.
 
     Raises InvalidData for arrays that hold no matrix.
     """
     stack = np.asarray(matrix, dtype=np.float64)
     if stack.ndim < 2 or 0 in stack.shape[-2:]:
         raise InvalidData(
-            f"An array of shape {stack.shape} holds no matrix; give two last axes of at least one row and column."
+            f"An array of shape {stack.shape} holds no matrix; give last axes of at least one row and column."
         )
-    finite = np.isfinite(stack).all(axis=(-2, -1))
+    finite = np.asarray(np.isfinite(stack).all(axis=(-2, -1)))
     stack = np.where(finite[..., None, None], stack, 0.0)
     # A power of two brings the largest entry near 1, so that squares inside neither overflow nor vanish.
-    exponent = np.frexp(np.abs(stack).max(axis=(-2, -1)))[1]
+    exponent = np.frexp(np.asarray(np.abs(stack).max(axis=(-2, -1))))[1]
     values = np.linalg.svd(np.ldexp(stack, -exponent[..., None, None]), compute_uv=False)
     with np.errstate(over="ignore"):  # a norm beyond the largest float is infinite
         values = np.ldexp(values, exponent[..., None])
@@ -53,8 +53,8 @@ def spectrum_ends(
 ) -> SpectrumEnds:
     """Largest, smallest and smallest non-zero singular value with the numerical rank at a relative tolerance.
 
-    The tolerance defaults to max(rows, columns) times float64's epsilon. Raises InvalidData where it lies outside
-    [0, 1).
+    The tolerance defaults to max(rows, columns) times float64's epsilon. Raises InvalidData where it lies
+    outside [0, 1).
     """
     values = singular_values(matrix)
     tolerance = _checked_tolerance(tolerance, np.shape(matrix))
@@ -80,9 +80,9 @@ def numerical_rank(
 def condition_number(matrix: Real[np.ndarray, "*stack row column"]) -> Float[np.ndarray, "*stack"] | float:
     """kappa = sigma_max / sigma_min, at least 1; over the two last axes.
 
-    Infinite where sigma_min is at most max(rows, columns) epsilon sigma_max (float64): such a matrix cannot be told
-    from a singular one. The zero matrix is singular. NaN only where an entry is not finite. (Saratchandran & Lucey
-    2603.07162, Sec. 3)
+    Infinite where sigma_min is at most max(rows, columns) epsilon sigma_max (float64): such a matrix cannot
+    be told from a singular one. The zero matrix is singular. NaN only where an entry is not finite.
+    (Saratchandran & Lucey 2603.07162, Sec. 3)
     """
     values = singular_values(matrix)
     tolerance = default_tolerance(*np.shape(matrix)[-2:])
@@ -94,12 +94,11 @@ def condition_number_nonzero(
 ) -> Float[np.ndarray, "*stack"] | float:
     """kappa_+ = sigma_max / (smallest singular value above `tolerance` times sigma_max); at least 1.
 
-    The tolerance is relative and defaults to max(rows, columns) epsilon (float64). Infinite for the zero matrix, which
-    has no non-zero value; NaN only where an entry is not finite.
+    The tolerance is relative and defaults to max(rows, columns) epsilon (float64). Infinite for the zero
+    matrix, which has no non-zero value; NaN only where an entry is not finite.
     """
     ends = spectrum_ends(matrix, tolerance)
-    ratio = _ratio(ends.largest, np.where(ends.rank > 0, ends.smallest_nonzero, ends.largest), 0.0)
-    return ratio
+    return _ratio(ends.largest, np.where(ends.rank > 0, ends.smallest_nonzero, ends.largest), 0.0)
 
 
 def _ratio(largest: np.ndarray, smallest: np.ndarray, tolerance: float) -> np.ndarray:

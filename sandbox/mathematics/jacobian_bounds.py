@@ -33,8 +33,8 @@ def paper_expression(
 ) -> float:
     """kappa(X)^3 kappa_+(Lambda(P)) kappa(W_V) (kappa(W_Q) + kappa(W_K)) + kappa(X) kappa(P).
 
-    Read literally it is infinite, because Lambda is always singular; with kappa_+ (our reading) it is finite but no
-    bound, so it is never shown as a certificate. (Saratchandran & Lucey 2603.07162, Eq. 10)
+    Read literally it is infinite, because Lambda is always singular; with kappa_+ (our reading) it is finite
+    but no bound, so it is never shown as a certificate. (Saratchandran & Lucey 2603.07162, Eq. 10)
     """
     weights = attention_weights(x, w_q, w_k, scale)
     kappa_x, kappa_p, kappa_q, kappa_k, kappa_v = (
@@ -71,8 +71,8 @@ def row_bound(
 ) -> float:
     """sqrt(s^2 |X|^2 max_n |M_n|^2 + s^2 |Q|^2 max_n |U_n|^2 + |PX|^2) / sigma_min(PX) >= kappa(J).
 
-    Proved where N <= D and P X has full row rank, infinite elsewhere, where it says nothing; 1.01 to 1.7 times the
-    true value in practice. (derived)
+    Proved where N <= D and P X has full row rank, infinite elsewhere, where it says nothing; 1.01 to 1.7
+    times the true value in practice. (derived)
     """
     factors = attention_factors(x, w_q, w_k, w_v, scale, mask)
     tokens, queries = (singular_values(part)[0] for part in (factors.tokens, factors.queries))

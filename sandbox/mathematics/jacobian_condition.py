@@ -22,8 +22,9 @@ SMALLEST_GRAM_RATIO = 1e-10
 class JacobianCondition:
     """Singular values of J at its ends, with its numerical rank and the rank that its structure allows.
 
-    `kappa` is over the leading `ceiling` values and infinite where `rank` stays below the ceiling; `kappa_effective`
-    ends at the value numbered `rank`. `tolerance` is relative to `largest`. `method` says where the values come from.
+    `kappa` is over the leading `ceiling` values and infinite where `rank` stays below the ceiling;
+    `kappa_effective` ends at the value numbered `rank`. `tolerance` is relative to `largest`. `method` says
+    where the values come from.
     """
 
     largest: float
@@ -54,7 +55,7 @@ def jacobian_condition(
     scale: float,
     mask: Bool[np.ndarray, "token token"] | None = None,
 ) -> JacobianCondition:
-    """kappa(J) with rank, ceiling and tolerance, by eigenvalues of J J^T where they keep enough digits, else by SVD.
+    """kappa(J) with rank, ceiling and tolerance: by eigenvalues of J J^T where digits suffice, else by SVD.
 
     Singular values at most max(N d, 3 D d) epsilon sigma_max count as zero. Raises InvalidData as
     attention_factors does. (Saratchandran & Lucey 2603.07162, Thm 3.4; rank and ceiling are derived)

@@ -19,8 +19,8 @@ def equilibrate_rows(
 ) -> Float[np.ndarray, "*stack row column"]:
     """C A with C = diag(1 / |A_i|_2): rows of length one, zero rows left at zero.
 
-    It need not lower kappa: with more rows than columns it can raise it by up to the square root of the row count.
-    (Saratchandran 2603.27153; the theorem behind it is not public)
+    It need not lower kappa: with more rows than columns it can raise it by up to the square root of the row
+    count. (Saratchandran 2603.27153; the theorem behind it is not public)
     """
     rows = np.asarray(a, dtype=np.float64)
     return row_scale(rows, smallest_length)[..., None] * rows

@@ -44,9 +44,9 @@ def theta_bracket(
 ) -> ThetaBracket:
     """theta(p) = 4 max_S p(S) (1 - p(S)) in [0, 1] over subsets S of the visible keys, p = row / sum.
 
-    `mask` is true where a key is visible. Rows of up to 24 positive weights end exact or within `gap`;
-    longer ones that stay open keep their bracket. One visible key gives 0; no visible weight gives
-    NaN, not exact. Raises InvalidData, naming the row, for negative or non-finite visible weights. (Emadi 2602.18849; theta =
+    `mask` is true where a key is visible. Rows of up to 24 positive weights end exact or within `gap`; longer
+    ones that stay open keep their bracket. One visible key gives 0; no visible weight gives NaN, not exact.
+    Raises InvalidData, naming the row, for negative or non-finite visible weights. (Emadi 2602.18849; theta =
     1 - delta^2, delta = min_S |p(S) - p(S^c)|, derived)
     """
     if not 0.0 <= gap <= 1.0:

@@ -14,9 +14,9 @@ def counting_bracket(rows: FixedPointRows, n_heads: int) -> DifferenceBracket:
 
     Any c of the other keys weigh between their c least and their c largest. Where one half lies in none of
     these intervals, the nearest end is the optimum, so `attained` equals `bound`. With one head this is the
-    closed forms p_max >= 1/2, theta = 4 p_max (1 - p_max), and odd uniform rows, theta = 1 - 1/n^2, with their
-    neighbourhood, and all rows of at most three keys; with more heads, rows whose largest keys outweigh the
-    rest. (derived; verified by brute force in the tests)
+    closed forms p_max >= 1/2, theta = 4 p_max (1 - p_max), and odd uniform rows, theta = 1 - 1/n^2, with
+    their neighbourhood, and all rows of at most three keys; with more heads, rows whose largest keys outweigh
+    the rest. (derived; verified by brute force in the tests)
     """
     n_heads = min(n_heads, rows.units.shape[1])
     heads, tail = rows.units[:, :n_heads], rows.units[:, n_heads:]
