@@ -1,0 +1,50 @@
+"""Softmax attention: every query takes a weighted mean of all visible values."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from sandbox.attention.family import Mechanism
+
+
+class SoftmaxAttention(nn.Module):
+    """softmax(Q K^T / sqrt(d_head)) V over the visible keys."""
+
+    def __init__(self, d_head: int) -> None:
+        super().__init__()
+        self.scale = 1 / math.sqrt(d_head)
+
+    def forward(
+        self,
+        query: Float[Tensor, "batch head query d_head"],
+        key: Float[Tensor, "batch head key d_head"],
+        value: Float[Tensor, "batch head key d_head"],
+        visible: Bool[Tensor, "batch key"] | None,
+        scores: nn.Module,
+        weights: nn.Module,
+    ) -> Float[Tensor, "batch head query d_head"]:
+        raw = scores(query @ key.transpose(-2, -1) * self.scale)  # batch head query key
+        if visible is not None:
+            raw = raw.masked_fill(~visible[:, None, None, :], -math.inf)
+        mixed: Tensor = weights(torch.softmax(raw, dim=-1)) @ value
+        return mixed
+
+
+@Mechanism.variants.register("softmax")
+@dataclass(frozen=True, kw_only=True)
+class Softmax(Mechanism):
+    """Scaled dot-product attention (Vaswani et al. 2017, arXiv 1706.03762, Eq. 1)."""
+
+    title: ClassVar[str] = "Softmax attention"
+    sentence: ClassVar[str] = "Each token looks at every visible token, in proportion to the exponential of their match."
+    equation: ClassVar[str] = r"A = \mathrm{softmax}(Q K^\top / \sqrt{d})\, V"
+    source: ClassVar[str] = "Vaswani et al., arXiv 1706.03762, Eq. 1"
+    certainty: ClassVar[str] = "A: the standard definition"
+
+    def build(self, d_head: int) -> nn.Module:
+        """Full attention with scale 1 / sqrt(d_head)."""
+        return SoftmaxAttention(d_head)

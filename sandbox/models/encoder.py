@@ -1,0 +1,131 @@
+"""The standard self-attention encoder, with slots for every conditioning."""
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from sandbox.attention import Mechanism
+from sandbox.attention.skeleton import PROJECTIONS, MultiHeadAttention
+from sandbox.attention.softmax import Softmax
+from sandbox.conditioning.output import OutputConditioning
+from sandbox.conditioning.output.direct import DirectOutput
+from sandbox.conditioning.projection import ProjectionConditioning
+from sandbox.conditioning.projection.plain import PlainProjection
+from sandbox.foundations.errors import InvalidExperiment
+from sandbox.foundations.knobs import knob
+from sandbox.foundations.plain import slot
+from sandbox.foundations.probes import Probe
+from sandbox.foundations.seeding import torch_generator
+from sandbox.initialization import Initialization
+from sandbox.initialization.default import DefaultInitialization
+from sandbox.models.family import Architecture, SequenceClassifier
+from sandbox.models.placement import Placement
+from sandbox.models.placement.pre_ln import PreLN
+from sandbox.models.start import draw_default, untouched_global_randomness
+from sandbox.tasks import Task
+
+
+@Architecture.variants.register("encoder")
+@dataclass(frozen=True, kw_only=True)
+class Encoder(Architecture):
+    """Transformer encoder with learned positions (Vaswani et al. 2017, arXiv 1706.03762, section 3)."""
+
+    title: ClassVar[str] = "Self-attention encoder"
+    sentence: ClassVar[str] = "Layers of attention and feed-forward parts over learned token and position embeddings."
+    equation: ClassVar[str] = r"\mathrm{logits} = W\,\mathrm{readout}(\mathrm{blocks}(E[x_t] + P[t]))"
+    source: ClassVar[str] = "Vaswani et al., arXiv 1706.03762, section 3"
+    certainty: ClassVar[str] = "A: the standard definition"
+    our_reading: ClassVar[str] = "Projections have no bias, as in the papers' theory; no dropout; erf-GELU."
+
+    d_model: int = knob(32, "Width d_model", low=2, high=256, step=2)
+    n_heads: int = knob(2, "Heads", low=1, high=16, step=1)
+    n_layers: int = knob(1, "Layers", low=1, high=8, step=1)
+    d_ff: int = knob(64, "Feed-forward width", low=1, high=1024, step=1, expert=True)
+    readout: str = knob(
+        "mean",
+        "Read-out",
+        options=("mean", "first", "last"),
+        help="Which tokens the classifier sees: the mean of all visible ones, the first, or the last visible one.",
+    )
+    placement: Placement = field(default_factory=PreLN, metadata=slot(Placement.variants, "pre-ln"))
+    mechanism: Mechanism = field(default_factory=Softmax, metadata=slot(Mechanism.variants, "softmax"))
+    projection: ProjectionConditioning = field(
+        default_factory=PlainProjection, metadata=slot(ProjectionConditioning.variants, "plain")
+    )
+    output: OutputConditioning = field(
+        default_factory=DirectOutput, metadata=slot(OutputConditioning.variants, "direct")
+    )
+    initialization: Initialization = field(
+        default_factory=DefaultInitialization, metadata=slot(Initialization.variants, "default")
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.d_model % self.n_heads:
+            raise InvalidExperiment(
+                f"Width {self.d_model} cannot be split over {self.n_heads} heads; choose a width that is a multiple "
+                "of the number of heads."
+            )
+
+    def build(self, task: Task, seed: int, reference_start: bool = False) -> SequenceClassifier:
+        """The module with the default start, then what the initialization overwrites."""
+        with untouched_global_randomness():
+            model = EncoderModel(self, task)
+        draw_default(model, seed)
+        for index, block in enumerate(model.blocks):
+            self.initialization.overwrite(
+                block.attention, lambda purpose, index=index: torch_generator(seed, "attention", index, purpose)
+            )
+        return model
+
+
+class EncoderModel(SequenceClassifier):
+    """The encoder of one run."""
+
+    def __init__(self, settings: Encoder, task: Task) -> None:
+        super().__init__()
+        self.pad_token, self.readout_of = task.pad_token, settings.readout
+        self.tokens = nn.Embedding(task.vocab_size, settings.d_model)
+        self.positions = nn.Embedding(task.n_tokens, settings.d_model)
+        self.embedding, self.readout, self.logits = Probe(), Probe(), Probe()
+        self.blocks = nn.ModuleList(_block(settings) for _ in range(settings.n_layers))
+        self.final = settings.placement.build_final(settings.d_model)
+        self.classify = nn.Linear(settings.d_model, task.n_classes)
+
+    def forward(self, tokens: Int[Tensor, "batch token"]) -> Float[Tensor, "batch class"]:
+        visible = None if self.pad_token is None else tokens != self.pad_token
+        x = self.embedding(self.tokens(tokens) + self.positions.weight[: tokens.shape[-1]])
+        for block in self.blocks:
+            x = block(x, visible)
+        logits: Tensor = self.logits(self.classify(self.readout(self._read(self.final(x), visible))))
+        return logits
+
+    def _read(
+        self, x: Float[Tensor, "batch token d_model"], visible: Bool[Tensor, "batch token"] | None
+    ) -> Float[Tensor, "batch d_model"]:
+        if self.readout_of == "first":
+            return x[:, 0]
+        if visible is None:
+            return x.mean(dim=1) if self.readout_of == "mean" else x[:, -1]
+        length = visible.sum(dim=1, keepdim=True)
+        if self.readout_of == "mean":
+            return (x * visible[..., None]).sum(dim=1) / length
+        last = (length - 1)[..., None].expand(-1, -1, x.shape[-1])
+        return x.gather(1, last).squeeze(1)
+
+    def projections(self) -> dict[str, Float[Tensor, "layer head d_model d_head"]]:
+        layers = [block.attention.projections() for block in self.blocks]  # type: ignore[union-attr, operator]
+        return {name: torch.stack([layer[name] for layer in layers]) for name in PROJECTIONS}
+
+
+def _block(settings: Encoder) -> nn.Module:
+    attention = MultiHeadAttention(
+        settings.d_model, settings.n_heads, settings.mechanism, settings.projection, settings.output
+    )
+    feed_forward = nn.Sequential(
+        nn.Linear(settings.d_model, settings.d_ff), nn.GELU(), nn.Linear(settings.d_ff, settings.d_model)
+    )
+    return settings.placement.build(settings.d_model, attention, feed_forward)

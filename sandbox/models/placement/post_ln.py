@@ -1,0 +1,40 @@
+"""Post-LN: the residual stream is normalized after each sublayer, as in the first transformer."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from sandbox.models.placement.family import Block, Placement
+
+
+class PostNormBlock(Block):
+    """LN(x + f(x)), once for attention and once for the feed-forward part."""
+
+    def forward(
+        self, x: Float[Tensor, "batch token d_model"], visible: Bool[Tensor, "batch token"] | None
+    ) -> Float[Tensor, "batch token d_model"]:
+        x = self.norm_attention(x + self.attention(x, visible))
+        out: Tensor = self.residual(self.norm_feed_forward(x + self.feed_forward(x)))
+        return out
+
+
+@Placement.variants.register("post-ln")
+@dataclass(frozen=True, kw_only=True)
+class PostLN(Placement):
+    """Normalization after each sublayer (Vaswani et al. 2017, arXiv 1706.03762, section 3.1)."""
+
+    title: ClassVar[str] = "Post-LN"
+    sentence: ClassVar[str] = "Normalizes the residual stream after every sublayer; no path bypasses the normalization."
+    equation: ClassVar[str] = r"x \leftarrow \mathrm{LN}(x + f(x))"
+    source: ClassVar[str] = "Vaswani et al., arXiv 1706.03762, section 3.1"
+    certainty: ClassVar[str] = "A: the standard definition"
+
+    def build(self, d_model: int, attention: nn.Module, feed_forward: nn.Module) -> Block:
+        """A post-normalized layer."""
+        return PostNormBlock(d_model, attention, feed_forward)
+
+    def build_final(self, d_model: int) -> nn.Module:
+        """Nothing: the stream is already normalized."""
+        return nn.Identity()

@@ -1,0 +1,40 @@
+"""Pre-LN: each sublayer reads a normalized copy, the residual stream itself is never normalized."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from sandbox.models.placement.family import Block, Placement
+
+
+class PreNormBlock(Block):
+    """x + f(LN(x)), once for attention and once for the feed-forward part."""
+
+    def forward(
+        self, x: Float[Tensor, "batch token d_model"], visible: Bool[Tensor, "batch token"] | None
+    ) -> Float[Tensor, "batch token d_model"]:
+        x = x + self.attention(self.norm_attention(x), visible)
+        out: Tensor = self.residual(x + self.feed_forward(self.norm_feed_forward(x)))
+        return out
+
+
+@Placement.variants.register("pre-ln")
+@dataclass(frozen=True, kw_only=True)
+class PreLN(Placement):
+    """Normalization before each sublayer (Xiong et al. 2020, arXiv 2002.04745, Figure 1b)."""
+
+    title: ClassVar[str] = "Pre-LN"
+    sentence: ClassVar[str] = "Normalizes what each sublayer reads; the residual stream stays an additive identity."
+    equation: ClassVar[str] = r"x \leftarrow x + f(\mathrm{LN}(x))"
+    source: ClassVar[str] = "Xiong et al., arXiv 2002.04745, Figure 1b"
+    certainty: ClassVar[str] = "A: the standard definition"
+
+    def build(self, d_model: int, attention: nn.Module, feed_forward: nn.Module) -> Block:
+        """A pre-normalized layer."""
+        return PreNormBlock(d_model, attention, feed_forward)
+
+    def build_final(self, d_model: int) -> nn.Module:
+        """One last normalization, since the residual stream has none."""
+        return nn.LayerNorm(d_model)
