@@ -13,7 +13,7 @@ BIN := .venv/bin
 export OMP_NUM_THREADS := 1
 export PYTHON TORCH_INDEX
 
-.PHONY: help run setup setup-dev browser test test-fast check format bench screens lock clean
+.PHONY: help run setup setup-dev browser test test-fast check format bench screens lock image clean
 
 help:
 	@sed -n 's/^## \([a-z-]*\): /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -68,6 +68,10 @@ screens: setup-dev browser
 ## lock: compile pyproject.toml into requirements.txt and requirements-dev.txt
 lock: setup-dev
 	bash scripts/lock.sh $(ARGS)
+
+## image: the container image attention-sandbox (docs/docker.md)
+image:
+	docker build --build-arg TORCH_INDEX="$(TORCH_INDEX)" --tag attention-sandbox .
 
 ## clean: remove what the commands above made, but no runs
 clean:
