@@ -23,7 +23,8 @@ TORCH = ("torch", "sklearn", "scipy")
 TORCH_FOUNDATIONS = {"sandbox.foundations.seeding", "sandbox.foundations.probes"}
 APP_PACKAGES = ("sandbox.ui", "sandbox.live", "sandbox.figures", "sandbox.lessons", "sandbox.store")
 FAMILIES = ("tasks", "attention", "conditioning", "initialization", "models", "engine", "diagnostics", "live")
-A_SOURCE = re.compile(r"\b(19|20)\d\d\b|arXiv:? ?\d{4}\.\d{4,5}")
+# A paper by year or arXiv number, or the library whose behaviour it is.
+A_SOURCE = re.compile(r"\b(19|20)\d\d\b|arXiv:? ?\d{4}\.\d{4,5}|\btorch\.\w+")
 
 
 def app_modules() -> list[str]:
