@@ -1,65 +1,12 @@
 """The Jacobian of one attention head with respect to its three projections, in closed form."""
 
-from typing import NamedTuple
-
 import numpy as np
 from jaxtyping import Bool, Float, Real
 
-from sandbox.foundations.errors import InvalidData
+from sandbox.mathematics.jacobian_condition import JacobianCondition, jacobian_condition
+from sandbox.mathematics.jacobian_factors import attention_factors, jacobian_from_factors
 
-
-class AttentionFactors(NamedTuple):
-    """What the row form of the Jacobian is built of, per query n and output channel j.
-
-    `contrast` U_n = sum_m P_nm (V_m - A_n)(X_m - (PX)_n)^T; `through_keys` M_n = U_n W_K.
-    """
-
-    tokens: Float[np.ndarray, "token model"]
-    queries: Float[np.ndarray, "token head"]
-    mixed: Float[np.ndarray, "token model"]
-    contrast: Float[np.ndarray, "token head model"]
-    through_keys: Float[np.ndarray, "token head head"]
-    scale: float
-
-
-def attention_weights(
-    x: Real[np.ndarray, "token model"],
-    w_q: Real[np.ndarray, "model head"],
-    w_k: Real[np.ndarray, "model head"],
-    scale: float,
-    mask: Bool[np.ndarray, "token token"] | None = None,
-) -> Float[np.ndarray, "token token"]:
-    """P = row softmax of scale X W_Q W_K^T X^T; `mask` is true where a key is visible."""
-    scores = scale * (x @ w_q) @ (x @ w_k).T
-    if mask is not None:
-        scores = np.where(mask, scores, -np.inf)
-    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return weights / weights.sum(axis=-1, keepdims=True)
-
-
-def attention_factors(
-    x: Real[np.ndarray, "token model"],
-    w_q: Real[np.ndarray, "model head"],
-    w_k: Real[np.ndarray, "model head"],
-    w_v: Real[np.ndarray, "model head"],
-    scale: float,
-    mask: Bool[np.ndarray, "token token"] | None = None,
-) -> AttentionFactors:
-    """Factors of the row form, centred so that large values do not cancel.
-
-    Projections are the papers' D x d matrices, the transpose of nn.Linear.weight. Raises InvalidData where
-    shapes do not fit, an entry is not finite, or the mask leaves a query without a key.
-    """
-    x, w_q, w_k, w_v = (np.asarray(part, dtype=np.float64) for part in (x, w_q, w_k, w_v))
-    _check(x, (w_q, w_k, w_v), mask)
-    weights = attention_weights(x, w_q, w_k, scale, mask)
-    mixed = weights @ x
-    values = x @ w_v
-    values_apart = values[None] - (weights @ values)[:, None]  # query key head
-    tokens_apart = x[None] - mixed[:, None]  # query key model
-    weighted = np.swapaxes(weights[..., None] * values_apart, 1, 2)
-    contrast = weighted @ tokens_apart
-    return AttentionFactors(x, x @ w_q, mixed, contrast, contrast @ w_k, scale)
+__all__ = ["JacobianCondition", "attention_jacobian", "jacobian_condition"]
 
 
 def attention_jacobian(
@@ -77,44 +24,3 @@ def attention_jacobian(
     this row form is derived and agrees with automatic differentiation)
     """
     return jacobian_from_factors(attention_factors(x, w_q, w_k, w_v, scale, mask))
-
-
-def jacobian_from_factors(factors: AttentionFactors) -> Float[np.ndarray, "output parameter"]:
-    """J assembled from its factors, output and parameters read column by column."""
-    n_tokens, d_head = factors.queries.shape
-    d_model = factors.tokens.shape[1]
-    j_q = factors.scale * np.einsum("njk,ni->jnki", factors.through_keys, factors.tokens)
-    j_k = factors.scale * np.einsum("nji,nk->jnki", factors.contrast, factors.queries)
-    j_v = np.einsum("ni,jk->jnki", factors.mixed, np.eye(d_head))
-    blocks = [block.reshape(n_tokens * d_head, d_model * d_head) for block in (j_q, j_k, j_v)]
-    return np.concatenate(blocks, axis=1)
-
-
-def gram_from_factors(factors: AttentionFactors) -> Float[np.ndarray, "output output"]:
-    """J J^T = s^2 [(M M^T) o X X^T + (U U^T) o Q Q^T] + I (x) (PX)(PX)^T, without J. (derived)"""
-    n_tokens, d_head = factors.queries.shape
-    m = np.swapaxes(factors.through_keys, 0, 1).reshape(d_head * n_tokens, -1)  # rows (channel, token)
-    u = np.swapaxes(factors.contrast, 0, 1).reshape(d_head * n_tokens, -1)
-    gram = (m @ m.T) * np.tile(factors.tokens @ factors.tokens.T, (d_head, d_head))
-    gram += (u @ u.T) * np.tile(factors.queries @ factors.queries.T, (d_head, d_head))
-    gram *= factors.scale**2
-    gram += np.kron(np.eye(d_head), factors.mixed @ factors.mixed.T)
-    return gram
-
-
-def _check(x: np.ndarray, projections: tuple[np.ndarray, ...], mask: np.ndarray | None) -> None:
-    shapes = ", ".join(str(w.shape) for w in projections)
-    fits = x.ndim == 2 and 0 not in x.shape and all(w.ndim == 2 and 0 not in w.shape for w in projections)
-    if not fits or any(w.shape != (x.shape[1], projections[0].shape[1]) for w in projections):
-        raise InvalidData(
-            f"Tokens of shape {x.shape} do not fit projections of shapes {shapes}: tokens are N x D and each "
-            "projection D x d; nn.Linear's weight is the transpose."
-        )
-    if not all(np.isfinite(part).all() for part in (x, *projections)):
-        raise InvalidData(
-            "Tokens or projections hold NaN or infinity, where no Jacobian exists; pass finite ones."
-        )
-    if mask is not None and (mask.shape != (len(x), len(x)) or not mask.any(axis=1).all()):
-        raise InvalidData(
-            f"A mask of shape {mask.shape} must be {len(x)} x {len(x)} and leave every query a visible key."
-        )

@@ -59,7 +59,7 @@ def spectrum_ends(
     values = singular_values(matrix)
     tolerance = _checked_tolerance(tolerance, np.shape(matrix))
     kept = (values > tolerance * values[..., :1]) & (values > 0)
-    rank = kept.sum(axis=-1)
+    rank = np.asarray(kept.sum(axis=-1))
     last = np.take_along_axis(values, np.maximum(rank - 1, 0)[..., None], axis=-1)[..., 0]
     return SpectrumEnds(
         largest=values[..., 0],

@@ -27,7 +27,7 @@ def normalized_entropy(
     rows = visible_rows(weights, mask)
     n_visible = rows.visible.sum(axis=-1)
     largest = np.where(n_visible > 1, np.log(np.maximum(n_visible, 2)), np.nan)
-    return np.minimum(_entropy(rows) / largest, 1.0)  # rounding alone could pass 1
+    return np.asarray(np.minimum(_entropy(rows) / largest, 1.0))  # rounding alone could pass 1
 
 
 def self_attention_mass(

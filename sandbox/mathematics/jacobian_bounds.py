@@ -3,13 +3,13 @@
 import numpy as np
 from jaxtyping import Bool, Float, Real
 
-from sandbox.mathematics.attention_jacobian import attention_factors, attention_weights
 from sandbox.mathematics.condition import (
     condition_number,
     condition_number_nonzero,
     singular_values,
     spectrum_ends,
 )
+from sandbox.mathematics.jacobian_factors import attention_factors, attention_weights
 
 
 def softmax_covariance(weights: Real[np.ndarray, "query key"]) -> Float[np.ndarray, "entry entry"]:

@@ -6,13 +6,13 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Bool, Float, Real
 
-from sandbox.mathematics.attention_jacobian import (
+from sandbox.mathematics.condition import default_tolerance, numerical_rank
+from sandbox.mathematics.jacobian_factors import (
     AttentionFactors,
     attention_factors,
     gram_from_factors,
     jacobian_from_factors,
 )
-from sandbox.mathematics.condition import default_tolerance, numerical_rank
 
 # Squaring halves the digits: at this ratio of eigenvalues (kappa 1e5) kappa is still good to about 1e-6.
 SMALLEST_GRAM_RATIO = 1e-10

@@ -46,7 +46,7 @@ def sufficient_shift(w: Real[np.ndarray, "*stack row column"]) -> Float[np.ndarr
 
 
 def unsaturated_shift(d_head: int) -> float:
-    """sqrt(2 / sqrt(d_head)): about the largest shift that leaves attention on layer-normed inputs unsaturated.
+    """sqrt(2 / sqrt(d_head)): about the largest shift that leaves layer-normed inputs unsaturated.
 
     Self-logits are about shift^2 sqrt(d_head), so beyond it each token soon sees only itself. (derived)
     """
