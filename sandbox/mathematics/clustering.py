@@ -11,14 +11,15 @@ from sandbox.foundations.errors import InvalidData
 def prefix_groups(
     tokens: Integer[np.ndarray, "sequence token"], n_terms: int
 ) -> Int[np.ndarray, " sequence"]:
-    """Group number of each sequence: equal where the first `n_terms` tokens are the same multiset, in any order.
+    """Group number of each sequence: equal where the first `n_terms` tokens are the same multiset.
 
     Raises InvalidData where the prefix is empty or longer than the sequence.
     """
     tokens = np.asarray(tokens)
     if not 1 <= n_terms <= tokens.shape[1]:
         raise InvalidData(
-            f"A prefix of {n_terms} tokens does not fit sequences of {tokens.shape[1]}; choose 1 to {tokens.shape[1]}."
+            f"A prefix of {n_terms} tokens does not fit sequences of {tokens.shape[1]}; "
+            f"choose 1 to {tokens.shape[1]}."
         )
     if len(tokens) == 0:
         return np.zeros(0, dtype=np.int64)
@@ -27,7 +28,7 @@ def prefix_groups(
 
 
 def n_prefix_groups(modulus: int, n_terms: int) -> int:
-    """C(n_terms + modulus - 1, modulus - 1), the number of multisets of `n_terms` tokens: 6 for modulus 2, 5 terms.
+    """C(n_terms + modulus - 1, modulus - 1), the multisets of `n_terms` tokens: 6 for modulus 2, 5 terms.
 
     (Odonnat, Bouaziz & Cabannes 2410.24050)
     """
@@ -37,7 +38,7 @@ def n_prefix_groups(modulus: int, n_terms: int) -> int:
 def variance_within_groups(
     embeddings: Real[np.ndarray, "*runs sequence channel"], groups: Integer[np.ndarray, " sequence"]
 ) -> Float[np.ndarray, "*runs"]:
-    """Share of the embeddings' variance that is left within groups, from 0 (clustered) to 1 (groups mean nothing).
+    """Share of the embeddings' variance left within groups, from 0 (clustered) to 1 (no clusters).
 
     within / total: squared distances to the mean of the own group over those to the mean of all. NaN where
     all embeddings are one point or one is not finite. Raises InvalidData where lengths differ. (our measure
@@ -47,7 +48,8 @@ def variance_within_groups(
     groups = np.asarray(groups)
     if points.shape[-2] != len(groups):
         raise InvalidData(
-            f"{points.shape[-2]} embeddings do not fit {len(groups)} group numbers; give one number per embedding."
+            f"{points.shape[-2]} embeddings do not fit {len(groups)} group numbers; "
+            "give one number per embedding."
         )
     finite = np.asarray(np.isfinite(points).all(axis=(-2, -1)))
     points = np.where(finite[..., None, None], points, 0.0)

@@ -30,7 +30,7 @@ class PairedDifference:
 
 @dataclass(frozen=True, kw_only=True)
 class Band:
-    """Mean over runs at each step with its Student interval; `low` and `high` are NaN where fewer than two count."""
+    """Mean over runs at each step with its Student interval; `low`, `high` are NaN where fewer than two count."""
 
     mean: Float[np.ndarray, " step"]
     low: Float[np.ndarray, " step"]
@@ -78,7 +78,7 @@ def student_quantile(degrees: int, confidence: float = CONFIDENCE) -> float:
 def paired_difference(
     arm: Real[np.ndarray, " seed"], standard: Real[np.ndarray, " seed"], confidence: float = CONFIDENCE
 ) -> PairedDifference:
-    """Mean difference over the same seeds, mean +- t_{n-1} s / sqrt(n) with s the sample deviation of differences.
+    """Mean difference over the same seeds, mean +- t_{n-1} s / sqrt(n) with s the sample deviation.
 
     Seeds where either side is not finite are left out and counted. NaN mean where no pair is left. Raises
     InvalidData where the two do not hold the same number of seeds.
@@ -86,7 +86,8 @@ def paired_difference(
     first, second = np.asarray(arm, dtype=np.float64), np.asarray(standard, dtype=np.float64)
     if first.shape != second.shape or first.ndim != 1:
         raise InvalidData(
-            f"Paired values of shapes {first.shape} and {second.shape} do not fit; give one value per shared seed."
+            f"Paired values of shapes {first.shape} and {second.shape} do not fit; "
+            "give one value per shared seed."
         )
     both = np.isfinite(first) & np.isfinite(second)
     differences = first[both] - second[both]
@@ -104,7 +105,7 @@ def paired_difference(
 
 
 def mean_band(values: Real[np.ndarray, "run step"], confidence: float = CONFIDENCE) -> Band:
-    """Mean over runs at each step and mean +- t_{n-1} s / sqrt(n); values that are not finite are left out there."""
+    """Mean over runs at each step and mean +- t_{n-1} s / sqrt(n); leaves out values that are not finite."""
     values = np.asarray(values, dtype=np.float64)
     finite = np.isfinite(values)
     n = finite.sum(axis=0)
