@@ -2,7 +2,7 @@
 # CONTRIBUTING.md says what each is for.
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3 || echo python3.11)
-# Where torch alone is taken from; empty: pip's usual place. README.md lists the values.
+# Where torch alone is taken from; empty: pip's usual place (docs/dependencies.md).
 TORCH_INDEX ?=
 PORT ?= 8501
 # Extra words for pytest, such as ARGS='-k theta -x', or for `make lock`, such as ARGS=--upgrade.
