@@ -31,9 +31,15 @@ class Registry(dict[str, type[V]], Generic[V]):
         return enter
 
     def __missing__(self, kind: str) -> NoReturn:
-        near = get_close_matches(str(kind), self, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"choose one of {', '.join(self)}."
-        raise UnknownVariant(f"There is no {self.family} named {str(kind)[:80]!r}; {hint}")
+        nearest(self.family, kind, self)
+
+
+def nearest(family: str, name: object, known: Iterable[str]) -> NoReturn:
+    """Raise UnknownVariant with the nearest known name, or with all of them."""
+    names = list(known)
+    near = get_close_matches(str(name), names, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"choose one of {', '.join(names)}."
+    raise UnknownVariant(f"There is no {family} named {str(name)[:80]!r}; {hint}")
 
 
 def discover(package: str, path: Iterable[str]) -> None:

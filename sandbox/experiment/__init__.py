@@ -1,0 +1,1 @@
+"""Floor 4: what is run, as plain data and as valid objects."""

@@ -1,0 +1,70 @@
+"""Cost: what an experiment asks of the machine, estimated before it starts."""
+
+from dataclasses import dataclass
+
+from sandbox.experiment.experiment import ArmSetting, Experiment
+from sandbox.foundations.errors import InvalidExperiment
+
+MAX_FLOPS = 3e15  # about a day of one busy core on small matrices
+MAX_BYTES = 6e9  # of one worker: data of all seeds, activations of a chunk, optimizer state
+FLOPS_PER_PARAMETER = 6  # forward 2, backward 4, per token (Kaplan et al., arXiv 2001.08361, section 2.1)
+ACTIVATIONS_PER_LAYER = 16  # copies of the residual stream that backward keeps, our estimate
+STATE_COPIES = 6  # weights, gradients, two moments, and two temporaries of the optimizer
+CHUNK_FLOATS = 1e5  # what the engine stacks at once, at most (or one run)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """An estimate: arithmetic of all arms and seeds, and the memory of the worker."""
+
+    flops: float
+    bytes: float
+    parameters: dict[str, int]
+
+
+def estimate(experiment: Experiment, parameters: dict[str, int]) -> Cost:
+    """Estimate the cost, `parameters` being the count of each arm by name."""
+    flops = sum(_flops_per_step(experiment.setting(name), n) for name, n in parameters.items())
+    n_seeds = len(experiment.seeds)
+    data = n_seeds * experiment.task.n_tokens * _rows(experiment) * len(parameters)
+    state = 4 * STATE_COPIES * n_seeds * sum(parameters.values())
+    activations = max(_activation_bytes(experiment.setting(name)) for name in parameters)
+    return Cost(flops * experiment.steps * n_seeds, float(data + state + activations), parameters)
+
+
+def refuse_excess(cost: Cost) -> None:
+    """Raise InvalidExperiment where the estimate is beyond what one request may ask for."""
+    if cost.flops > MAX_FLOPS:
+        raise InvalidExperiment(
+            f"This asks for about {cost.flops:.0e} floating point operations; one run may use {MAX_FLOPS:.0e}. "
+            "Lower the steps, seeds, arms, width or length."
+        )
+    if cost.bytes > MAX_BYTES:
+        raise InvalidExperiment(
+            f"This needs about {cost.bytes / 1e9:.0f} GB of memory; one run may use {MAX_BYTES / 1e9:.0f} GB. "
+            "Lower the batch size, length, width or seeds."
+        )
+
+
+def _rows(experiment: Experiment) -> int:
+    return int(getattr(experiment.task, "n_train", 0)) + int(getattr(experiment.task, "n_test", 0))
+
+
+def _width(setting: ArmSetting) -> tuple[int, int]:
+    return int(getattr(setting.model, "d_model", 1)), int(getattr(setting.model, "n_layers", 1))
+
+
+def _flops_per_step(setting: ArmSetting, parameters: int) -> float:
+    width, layers = _width(setting)
+    tokens = setting.batch_size * setting.task.n_tokens
+    attention = 2 * 2 * 3 * layers * tokens * setting.task.n_tokens * width
+    return float(FLOPS_PER_PARAMETER * parameters * tokens + attention)
+
+
+def _activation_bytes(setting: ArmSetting) -> float:
+    width, layers = _width(setting)
+    heads = int(getattr(setting.model, "n_heads", 1))
+    n_tokens = setting.task.n_tokens
+    batch = max(setting.batch_size, 512)  # evaluation runs in chunks of 512 rows
+    one = batch * n_tokens * layers * (ACTIVATIONS_PER_LAYER * width + 4 * heads * n_tokens)
+    return 4 * max(one, CHUNK_FLOATS * ACTIVATIONS_PER_LAYER)

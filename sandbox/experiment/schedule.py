@@ -1,0 +1,43 @@
+"""When a run is evaluated and when its weights are kept: fixed by the step limit alone, so that resuming changes nothing."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+DENSE = 20
+"""Every step up to this one is kept: what happens first happens fast."""
+
+BUDGET = 240
+"""Snapshots with weights of one run at most, however long it is."""
+
+
+def evaluation_steps(steps: int, every: int) -> tuple[int, ...]:
+    """Steps at which train and test sets are evaluated: 0, then every `every`, and the last one."""
+    return tuple(sorted({*range(0, steps + 1, every), steps}))
+
+
+def snapshot_steps(steps: int, budget: int = BUDGET, dense: int = DENSE) -> tuple[int, ...]:
+    """Steps at which weights are kept: each of the first `dense`, then spaced evenly in log(step), and the last.
+
+    At most `budget` of them (3 at least); all of them when the run is no longer than that.
+    """
+    budget = max(budget, 3)
+    if steps < budget:
+        return tuple(range(steps + 1))
+    dense = min(dense, budget // 2)
+    chosen = list(range(dense + 1))
+    free = budget - len(chosen)
+    # Whole steps cannot be closer than 1: where the logarithm asks for less, go one by one and
+    # spread what is left over the rest.
+    while free > 0 and chosen[-1] < steps:
+        last = max(chosen[-1], 1)
+        ratio = (steps / last) ** (1 / free)
+        chosen.append(min(steps, max(chosen[-1] + 1, round(last * ratio))))
+        free -= 1
+    chosen[-1] = steps
+    return tuple(sorted(set(chosen)))
+
+
+def next_step(schedule: Sequence[int], after: int) -> int | None:
+    """The first step of an ascending schedule beyond `after`; None when there is none."""
+    index = bisect_right(schedule, after)
+    return schedule[index] if index < len(schedule) else None
