@@ -1,0 +1,73 @@
+"""Checkpoints: the state to resume from, whole or not there, the last two kept."""
+
+import json
+import re
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
+
+from sandbox.foundations.errors import RunUnavailable
+from sandbox.store.folder import write_whole
+from sandbox.store.schema import named_faults
+
+KEPT = 2
+_NAME = re.compile(r"checkpoint-(\d{12})\.safetensors")
+
+
+def save_checkpoint(folder: Path, step: int, arrays: Mapping[str, np.ndarray]) -> Path:
+    """Store `arrays` (any shapes) as the state after `step`, then drop what is no longer needed.
+
+    Files of later steps are dropped too: after a return to this step they are of another past.
+    Raises StorageFull; the older checkpoints are then untouched.
+    """
+    path = folder / f"checkpoint-{step:012d}.safetensors"
+    whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    write_whole(path, save(whole, metadata={"step": str(step), "crc32": str(_checksum(whole))}))
+    at = checkpoint_files(folder)
+    for old_step, old in at:
+        if old_step > step or old_step < sorted(s for s, _ in at if s <= step)[-KEPT:][0]:
+            old.unlink(missing_ok=True)
+    return path
+
+
+def checkpoint_files(folder: Path) -> list[tuple[int, Path]]:
+    """(step, file) of every checkpoint in `folder`, oldest first."""
+    found = [(match, file) for file in folder.iterdir() if (match := _NAME.fullmatch(file.name))]
+    return sorted((int(match[1]), file) for match, file in found)
+
+
+def latest_checkpoint(folder: Path) -> tuple[int, dict[str, np.ndarray]] | None:
+    """Step and arrays of the youngest checkpoint that is sound; None where there is none."""
+    for step, path in reversed(checkpoint_files(folder)):
+        try:
+            return step, read_checkpoint(path)
+        except RunUnavailable:
+            continue  # cut short or altered: the one before it is why two are kept
+    return None
+
+
+def read_checkpoint(path: Path) -> dict[str, np.ndarray]:
+    """The arrays stored in `path`; RunUnavailable, naming it, where they are not what was written."""
+    with named_faults(path):
+        content = path.read_bytes()
+    try:
+        arrays = load(content)
+        header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+        intact = int(header["__metadata__"]["crc32"]) == _checksum(arrays)
+    except (SafetensorError, ValueError, KeyError, TypeError) as fault:
+        raise RunUnavailable(f"{path} is damaged ({fault}); resume from the one before it.") from fault
+    if not intact:
+        raise RunUnavailable(f"{path} is damaged (its checksum differs); resume from the one before it.")
+    return arrays
+
+
+def _checksum(arrays: Mapping[str, np.ndarray]) -> int:
+    total = 0
+    for name in sorted(arrays):
+        total = zlib.crc32(name.encode(), total)
+        total = zlib.crc32(np.ascontiguousarray(arrays[name]).tobytes(), total)
+    return total

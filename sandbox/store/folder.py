@@ -1,0 +1,97 @@
+"""A run's folder: its place, its file names, and files that appear whole or not at all."""
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from sandbox.foundations.errors import RunUnavailable
+from sandbox.store.schema import named_faults
+
+EXPERIMENT = "experiment.json"
+DATABASE = "run.sqlite"
+LOCK = "lock"
+
+RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+"""What an id from a link may look like; nothing else that a person types becomes part of a path."""
+
+
+def runs_root() -> Path:
+    """The folder of all runs: SANDBOX_RUNS, else ./runs; it need not exist yet."""
+    return Path(os.environ.get("SANDBOX_RUNS") or "runs").absolute()
+
+
+def run_path(run_id: str, root: Path | None = None) -> Path:
+    """The folder of the run called `run_id` under `root`; RunUnavailable where that is no id."""
+    if not RUN_ID.fullmatch(run_id):
+        raise RunUnavailable(
+            f"{run_id[:80]!r} is not a run's id; ids are letters, digits, dashes and underscores, at most 64."
+        )
+    return (root or runs_root()) / run_id
+
+
+def run_folders(root: Path | None = None) -> list[Path]:
+    """The folders under `root` that hold an experiment, the youngest experiment first."""
+    found = (root or runs_root()).glob(f"*/{EXPERIMENT}")
+    return [file.parent for _, file in sorted(((_modified(f), f) for f in found), reverse=True)]
+
+
+def _modified(file: Path) -> float:
+    try:
+        return file.stat().st_mtime
+    except FileNotFoundError:  # deleted since it was listed
+        return 0.0
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write `content` so that `path` holds either what it held before or all of it, whatever dies when."""
+    part = path.with_name(path.name + ".part")
+    with named_faults(path):
+        try:
+            with open(part, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(part, path)
+        except OSError:
+            part.unlink(missing_ok=True)
+            raise
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)  # the new name itself must survive a power cut
+        finally:
+            os.close(folder)
+
+
+def read_experiment(folder: Path) -> dict[str, Any]:
+    """The plain form stored in `folder`; RunUnavailable, naming the file, where there is none to read."""
+    path = folder / EXPERIMENT
+    if not folder.is_dir():
+        raise RunUnavailable(f"There is no run folder {folder}; `list` prints those that exist.")
+    if not path.is_file():
+        raise RunUnavailable(f"{folder} is not a run's folder: {EXPERIMENT} is missing from it.")
+    with named_faults(path):
+        text = path.read_bytes()
+    try:
+        plain = json.loads(text)
+    except ValueError as fault:
+        raise RunUnavailable(f"{path} is damaged ({fault}); restore it from a copy.") from fault
+    if not isinstance(plain, dict) or not _describes_arms(plain):
+        raise RunUnavailable(f"{path} describes no experiment with arms and seeds; restore it from a copy.")
+    return plain
+
+
+def _describes_arms(plain: dict[str, Any]) -> bool:
+    arms, seeds = plain.get("arms"), plain.get("seeds")
+    return (
+        isinstance(arms, list)
+        and all(isinstance(arm, dict) and isinstance(arm.get("name"), str) for arm in arms)
+        and isinstance(seeds, list)
+        and all(isinstance(seed, int) for seed in seeds)
+    )
+
+
+def plain_text(plain: Any) -> str:
+    """One text per value: keys sorted, so that equal experiments are equal texts."""
+    return json.dumps(plain, sort_keys=True, ensure_ascii=False, allow_nan=False)

@@ -1,0 +1,267 @@
+"""RunWriter: the one process that records a run; many readers may look on."""
+
+import fcntl
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+import numpy as np
+from jaxtyping import Float
+
+from sandbox.foundations.errors import RunUnavailable
+from sandbox.foundations.readings import Answer, encode
+from sandbox.store.checkpoint import latest_checkpoint, save_checkpoint
+from sandbox.store.folder import DATABASE, EXPERIMENT, LOCK, plain_text, read_experiment, write_whole
+from sandbox.store.schema import ALL, DDL, SCHEMA, STATES, WEIGHTS, named_faults, require_schema
+
+_SCALAR = "INSERT OR REPLACE INTO scalars VALUES(?,?,?,?)"
+_SNAPSHOT = "INSERT OR REPLACE INTO snapshots VALUES(?,?,?,?,?,?)"
+_META = "INSERT OR REPLACE INTO meta VALUES(?,?)"
+# The id of a repeated event stays, so that a reader which follows ids does not meet it twice.
+_EVENT = (
+    "INSERT INTO events(step, arm, seed, kind, detail) VALUES(?,?,?,?,?) "
+    "ON CONFLICT(step, arm, seed, kind) DO UPDATE SET detail = excluded.detail"
+)
+_BUSY_SECONDS = 10.0
+
+
+class RunWriter:
+    """Records one run. Rows wait in memory until `commit`, which writes them all or none.
+
+    Every row is keyed by arm, name and step: a resumed run that records a step again replaces
+    the same rows. Commit between steps, never within one: `Run.since` counts a step as complete.
+    """
+
+    def __init__(self, path: Path, plain: Mapping[str, Any], lock: IO[str]) -> None:
+        """Use `create`, `resume` or `open`, which take the lock."""
+        self.path = path
+        self.experiment = dict(plain)
+        self.arms: tuple[str, ...] = tuple(arm["name"] for arm in plain["arms"])
+        self.seeds: tuple[int, ...] = tuple(plain["seeds"])
+        self._lock = lock
+        self._pending: list[tuple[str, tuple[Any, ...]]] = []
+        self._known: dict[str, str] = {}
+        self._database = path / DATABASE
+        self._connection = self._open_database()
+
+    @classmethod
+    def create(cls, path: Path | str, plain: Mapping[str, Any], **meta: Any) -> Self:
+        """Start recording into an empty or missing folder; `meta` as in `describe`.
+
+        Raises RunUnavailable where the folder holds a run already or another process writes it.
+        """
+        path = Path(path)
+        if (path / DATABASE).exists():
+            raise RunUnavailable(f"{path} holds a run already; resume it, or choose another folder.")
+        return cls.open(path, plain, **meta)
+
+    @classmethod
+    def resume(cls, path: Path | str, plain: Mapping[str, Any]) -> Self:
+        """Go on recording the run in `path`, which must be of the experiment `plain`."""
+        path = Path(path)
+        read_experiment(path)
+        return cls.open(path, plain)
+
+    @classmethod
+    def open(cls, path: Path | str, plain: Mapping[str, Any], **meta: Any) -> Self:
+        """Resume the run in `path` where there is one, else create it.
+
+        Raises RunUnavailable where another process writes it or it is of another experiment.
+        """
+        path = Path(path).absolute()
+        with named_faults(path):
+            path.mkdir(parents=True, exist_ok=True)
+        lock = _take_lock(path)
+        try:
+            if not (path / EXPERIMENT).exists():
+                if (path / DATABASE).exists():
+                    raise RunUnavailable(f"{path / EXPERIMENT} is missing; restore it from a copy.")
+                write_whole(path / EXPERIMENT, json.dumps(plain, indent=1, ensure_ascii=False).encode())
+            stored = read_experiment(path)
+            if plain_text(stored) != plain_text(plain):
+                changed = ", ".join(sorted(k for k in {*stored, *plain} if stored.get(k) != plain.get(k)))
+                raise RunUnavailable(
+                    f"{path} holds a different experiment (other {changed[:200]}); choose another folder."
+                )
+            writer = cls(path, plain, lock)
+        except BaseException:
+            lock.close()
+            raise
+        if meta:
+            writer.describe(**meta)
+        return writer
+
+    def _open_database(self) -> sqlite3.Connection:
+        with named_faults(self._database):
+            connection = sqlite3.connect(
+                self._database, isolation_level=None, timeout=_BUSY_SECONDS, check_same_thread=False
+            )
+        try:
+            with named_faults(self._database):
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute("BEGIN IMMEDIATE")
+                for table in DDL:
+                    connection.execute(table)
+                self._known = dict(connection.execute("SELECT key, value FROM meta"))
+                if not self._known:
+                    self._known = {
+                        "schema": str(SCHEMA),
+                        "experiment": plain_text(self.experiment),
+                        "arms": plain_text(self.arms),
+                        "seeds": plain_text(self.seeds),
+                        "created": plain_text(time.time()),
+                        "status": plain_text({"state": "queued", "step": 0, "seconds": 0.0, "reason": ""}),
+                    }
+                    connection.executemany(_META, self._known.items())
+                connection.execute("COMMIT")
+            require_schema(json.loads(self._known.get("schema", "null")), self._database)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def describe(self, **meta: Any) -> None:
+        """Record facts of the whole run as JSON values: `lines`, `notes`, `task`, `device`, `versions`."""
+        for key, value in meta.items():
+            self._meta(key, value)
+
+    def layout(self, arm: int | str, layout: Any) -> None:
+        """Record how one row of `arm`'s weights divides into parameters (JSON: names, shapes, offsets)."""
+        self._meta(f"layout/{self._arm(arm)}", layout)
+
+    def scalars(
+        self, arm: int | str, name: str, steps: Sequence[int] | np.ndarray, values: Float[np.ndarray, "n run"]
+    ) -> None:
+        """Record `values` of the curve `name` at `steps`, one column per seed; NaN and Inf are kept."""
+        index = self._arm(arm)
+        rows = np.ascontiguousarray(values, dtype="<f8")
+        if rows.shape != (len(steps), len(self.seeds)):
+            raise ValueError(f"{name} is {rows.shape} for {len(steps)} steps and {len(self.seeds)} seeds")
+        self._pending += [
+            (_SCALAR, (index, name, int(step), row.tobytes())) for step, row in zip(steps, rows, strict=True)
+        ]
+
+    def reading(self, step: int, arm: int | str, kind: str, reading: Answer) -> None:
+        """Record a diagnostic's answer at `step`; what is the same at every step is stored once."""
+        index = self._arm(arm)
+        columns, meta = encode(reading)
+        key = f"reading/{index}/{kind}"
+        if key not in self._known:
+            self._meta(key, meta)
+        elif self._known[key] != plain_text(meta):
+            row = (index, f"{kind}/", step, "json", "[]", plain_text(meta).encode())
+            self._pending.append((_SNAPSHOT, row))
+        for column, array in columns.items():
+            self._array(index, f"{kind}/{column}", step, array)
+
+    def weights(self, step: int, arm: int | str, theta: Float[np.ndarray, "run parameter"]) -> None:
+        """Record the weights of every seed of `arm` after `step`."""
+        self._array(self._arm(arm), WEIGHTS, step, theta)
+
+    def event(
+        self, step: int, kind: str, detail: str = "", arm: int | str | None = None, seed: int | None = None
+    ) -> None:
+        """Record that something happened; the same kind at the same step, arm and seed is one event."""
+        index = ALL if arm is None else self._arm(arm)
+        self._pending.append((_EVENT, (int(step), index, ALL if seed is None else int(seed), kind, detail)))
+
+    def status(self, state: str, step: int, seconds: float, reason: str = "", **more: Any) -> None:
+        """Record the run's state; `seconds` is its training time, `more` any further JSON values.
+
+        `arm_seconds`, the training time of each arm, is what `summary` divides by the steps.
+        """
+        if state not in STATES:
+            raise ValueError(f"{state!r} is not one of {STATES}")
+        self._meta("status", {"state": state, "step": step, "seconds": seconds, "reason": reason} | more)
+
+    def checkpoint(self, step: int, arrays: Mapping[str, np.ndarray]) -> None:
+        """Commit, then store the state to resume from: a checkpoint never runs ahead of the rows."""
+        self.commit(durable=True)
+        save_checkpoint(self.path, step, arrays)
+
+    def latest_checkpoint(self) -> tuple[int, dict[str, np.ndarray]] | None:
+        """Step and arrays of the youngest sound checkpoint, or None."""
+        return latest_checkpoint(self.path)
+
+    def commit(self, durable: bool = False) -> None:
+        """Write everything recorded since the last commit, all or nothing.
+
+        Raises StorageFull or RunUnavailable; the rows then wait for the next commit. A commit
+        survives the death of the process; a `durable` one also survives a power cut.
+        """
+        if durable:  # SQLite syncs its log at a commit, so there must be one
+            self._pending.append((_META, ("status", self._known["status"])))
+        if not self._pending:
+            return
+        with named_faults(self._database):
+            self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+            try:
+                self._connection.execute("BEGIN IMMEDIATE")
+                start = 0
+                for end in range(1, len(self._pending) + 1):
+                    statement = self._pending[start][0]
+                    if end == len(self._pending) or self._pending[end][0] is not statement:
+                        self._connection.executemany(statement, (row for _, row in self._pending[start:end]))
+                        start = end
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+        self._pending.clear()
+
+    def close(self) -> None:
+        """Commit, fold the log into run.sqlite so that the folder can be copied, and free the lock."""
+        try:
+            self.commit()
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        finally:
+            self._connection.close()
+            self._lock.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, where: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _arm(self, arm: int | str) -> int:
+        return self.arms.index(arm) if isinstance(arm, str) else range(len(self.arms))[arm]
+
+    def _meta(self, key: str, value: Any) -> None:
+        text = plain_text(value)
+        self._known[key] = text
+        self._pending.append((_META, (key, text)))
+
+    def _array(self, arm: int, name: str, step: int, array: np.ndarray) -> None:
+        whole = np.ascontiguousarray(array)
+        whole = whole.astype(whole.dtype.newbyteorder("<"), copy=False)
+        row = (arm, name, int(step), whole.dtype.str, json.dumps(array.shape), whole.tobytes())
+        self._pending.append((_SNAPSHOT, row))
+
+
+def _take_lock(path: Path) -> IO[str]:
+    """The lock of the folder, held until the file is closed or the process dies."""
+    with named_faults(path / LOCK):
+        lock = open(path / LOCK, "a+", encoding="ascii")  # noqa: SIM115 (it outlives this function)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as taken:
+            lock.seek(0)
+            holder = lock.read(20).strip()
+            lock.close()
+            by = f" (process {holder})" if holder.isdigit() else ""
+            raise RunUnavailable(
+                f"{path} is being written by another process{by}; wait for it, or choose another folder."
+            ) from taken
+        lock.truncate(0)
+        lock.write(f"{os.getpid()}\n")
+        lock.flush()
+    return lock

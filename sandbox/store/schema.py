@@ -1,0 +1,84 @@
+"""The tables of run.sqlite, their number, and what the store's errors mean in words."""
+
+import errno
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sandbox.foundations.errors import RunUnavailable
+
+SCHEMA = 1
+"""Number of the tables below; a reader refuses a higher one."""
+
+DDL = (
+    "CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value TEXT NOT NULL)",
+    # One row per arm, name and step; the blob holds one little-endian float64 per seed.
+    "CREATE TABLE IF NOT EXISTS scalars(arm INTEGER NOT NULL, name TEXT NOT NULL, step INTEGER NOT NULL, "
+    "data BLOB NOT NULL, PRIMARY KEY(arm, name, step)) WITHOUT ROWID",
+    # Named "theta" for weights, "<diagnostic kind>/<column>" for readings.
+    "CREATE TABLE IF NOT EXISTS snapshots(arm INTEGER NOT NULL, name TEXT NOT NULL, step INTEGER NOT NULL, "
+    "dtype TEXT NOT NULL, shape TEXT NOT NULL, data BLOB NOT NULL, "
+    "PRIMARY KEY(arm, name, step)) WITHOUT ROWID",
+    # -1 stands for "every arm" and "every seed", because NULLs are never equal to one another.
+    "CREATE TABLE IF NOT EXISTS events(id INTEGER PRIMARY KEY, step INTEGER NOT NULL, arm INTEGER NOT NULL, "
+    "seed INTEGER NOT NULL, kind TEXT NOT NULL, detail TEXT NOT NULL, UNIQUE(step, arm, seed, kind))",
+)
+
+ALL = -1
+"""The arm or seed of an event that concerns every one of them."""
+
+WEIGHTS = "theta"
+"""Snapshot name of the weights; readings hold a slash and so never collide with it."""
+
+STATES = ("queued", "running", "paused", "stalled", "stopped", "failed", "done")
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_FULL_SQLITE = {
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR_WRITE,
+    sqlite3.SQLITE_IOERR_FSYNC,
+    sqlite3.SQLITE_IOERR_TRUNCATE,
+    sqlite3.SQLITE_IOERR_SHMSIZE,
+}
+
+
+class StorageFull(RunUnavailable):
+    """The disk takes no more; what could not be written is kept in memory and can be tried again."""
+
+
+@contextmanager
+def named_faults(path: Path) -> Iterator[None]:
+    """Turn errors of SQLite and of the file system into a sentence that names `path`.
+
+    Raises StorageFull where the disk is full, RunUnavailable for anything else.
+    """
+    try:
+        yield
+    except sqlite3.Error as fault:
+        if getattr(fault, "sqlite_errorcode", None) in _FULL_SQLITE:
+            raise _full(path, fault) from fault
+        raise RunUnavailable(
+            f"{path} cannot be used: {fault}; restore it from a copy, or start a new run."
+        ) from fault
+    except OSError as fault:
+        if fault.errno in _FULL:
+            raise _full(path, fault) from fault
+        raise RunUnavailable(
+            f"{path} cannot be used: {fault.strerror or fault}; check that it exists and is yours."
+        ) from fault
+
+
+def _full(path: Path, fault: Exception) -> StorageFull:
+    return StorageFull(f"{path} cannot grow: the disk is full ({fault}); free some space, then resume.")
+
+
+def require_schema(found: Any, path: Path) -> None:
+    """Raise RunUnavailable unless `found`, the number stored in `path`, is one this version reads."""
+    if not isinstance(found, int) or isinstance(found, bool) or found < 1:
+        raise RunUnavailable(f"{path} is not a run's database: no schema number; open a run's folder.")
+    if found > SCHEMA:
+        raise RunUnavailable(
+            f"{path} has schema {found} and this version reads up to {SCHEMA}; update the sandbox."
+        )
