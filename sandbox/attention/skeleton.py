@@ -69,5 +69,6 @@ class MultiHeadAttention(nn.Module):
             "value": self.correct_value(self.w_value.weight),
         }
         return {
-            name: torch.stack(weight.split(self.d_head)).transpose(-2, -1) for name, weight in corrected.items()
+            name: torch.stack(weight.split(self.d_head)).transpose(-2, -1)
+            for name, weight in corrected.items()
         }

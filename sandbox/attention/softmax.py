@@ -40,7 +40,9 @@ class Softmax(Mechanism):
     """Scaled dot-product attention (Vaswani et al. 2017, arXiv 1706.03762, Eq. 1)."""
 
     title: ClassVar[str] = "Softmax attention"
-    sentence: ClassVar[str] = "Each token looks at every visible token, in proportion to the exponential of their match."
+    sentence: ClassVar[str] = (
+        "Each token looks at every visible token, in proportion to the exponential of their match."
+    )
     equation: ClassVar[str] = r"A = \mathrm{softmax}(Q K^\top / \sqrt{d})\, V"
     source: ClassVar[str] = "Vaswani et al., arXiv 1706.03762, Eq. 1"
     certainty: ClassVar[str] = "A: the standard definition"

@@ -45,14 +45,20 @@ def arm_from_plain(plain: Any) -> Arm:
     if not isinstance(plain, dict) or not isinstance(plain.get("name"), str):
         raise InvalidPlain(f"An arm is {repr(plain)[:80]}; it must be a table with a text 'name'.")
     if not 0 < len(plain["name"]) <= MAX_NAME or not plain["name"].isprintable():
-        raise InvalidPlain(f"An arm's name is {plain['name'][:40]!r}...; use 1 to {MAX_NAME} printable characters.")
+        raise InvalidPlain(
+            f"An arm's name is {plain['name'][:40]!r}...; use 1 to {MAX_NAME} printable characters."
+        )
     unknown = [key for key in plain if key != "name" and key not in SLOTS]
     if unknown:
         raise InvalidPlain(f"Arm {plain['name']!r} has no slot {unknown[0]!r}; it has {', '.join(SLOTS)}.")
     where = f"arm {plain['name']!r}"
     return Arm(
         plain["name"],
-        {slot: variant_from_plain(SLOTS[slot], plain[slot], f"{where}, {slot}") for slot in SLOTS if slot in plain},
+        {
+            slot: variant_from_plain(SLOTS[slot], plain[slot], f"{where}, {slot}")
+            for slot in SLOTS
+            if slot in plain
+        },
     )
 
 

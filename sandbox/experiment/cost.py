@@ -36,12 +36,14 @@ def refuse_excess(cost: Cost) -> None:
     """Raise InvalidExperiment where the estimate is beyond what one request may ask for."""
     if cost.flops > MAX_FLOPS:
         raise InvalidExperiment(
-            f"This asks for about {cost.flops:.0e} floating point operations; one run may use {MAX_FLOPS:.0e}. "
+            f"This asks for about {cost.flops:.0e} floating point operations; one run may use "
+            f"{MAX_FLOPS:.0e}. "
             "Lower the steps, seeds, arms, width or length."
         )
     if cost.bytes > MAX_BYTES:
         raise InvalidExperiment(
-            f"This needs about {cost.bytes / 1e9:.0f} GB of memory; one run may use {MAX_BYTES / 1e9:.0f} GB. "
+            f"This needs about {cost.bytes / 1e9:.0f} GB of memory; one run may use "
+            f"{MAX_BYTES / 1e9:.0f} GB. "
             "Lower the batch size, length, width or seeds."
         )
 

@@ -15,6 +15,7 @@ from sandbox.foundations.errors import SandboxError
 from sandbox.foundations.idea import Idea
 from sandbox.foundations.knobs import Knobs, knob_fields
 from sandbox.foundations.plain import to_plain
+from sandbox.foundations.registry import Registry
 from sandbox.models import Architecture
 from sandbox.tasks import Task
 
@@ -23,7 +24,7 @@ WORDS = ("title", "sentence", "equation", "source", "certainty", "our_reading")
 
 def describe() -> dict[str, Any]:
     """The catalogue: families with their variants, words, knobs and slots; presets; arm kinds."""
-    families = {
+    families: dict[str, Registry[Any]] = {
         "task": Task.variants,
         "architecture": Architecture.variants,
         "optimizer": Optimizer.variants,
@@ -41,7 +42,10 @@ def describe() -> dict[str, Any]:
         "slots": list(SLOTS),
         "arm_kinds": {STANDARD: None} | arm_kinds(),
         "presets": {
-            name: {"sentence": preset.sentence, "experiment": from_plain_experiment(preset.experiment).to_plain()}
+            name: {
+                "sentence": preset.sentence,
+                "experiment": from_plain_experiment(preset.experiment).to_plain(),
+            }
             for name, preset in presets().items()
         },
     }

@@ -28,7 +28,13 @@ class Pace(Knobs):
     batch_size: int = knob(128, "Batch size", low=1, high=4096, step=1)
     steps: int = knob(1500, "Steps", low=1, high=1_000_000, step=1, help="One step is one optimizer update.")
     evaluate_every: int = knob(
-        20, "Evaluate every", low=1, high=100_000, step=1, help="Steps between evaluations on the full sets.", expert=True
+        20,
+        "Evaluate every",
+        low=1,
+        high=100_000,
+        step=1,
+        help="Steps between evaluations on the full sets.",
+        expert=True,
     )
     reference_start: bool = knob(
         False,
@@ -71,11 +77,15 @@ class Experiment:
         if twice is not None:
             raise InvalidExperiment(f"Two arms are named {twice!r}; give each its own name.")
         if self.pace.reference_start and not self.model.has_reference_start:
-            raise InvalidExperiment(f"The {self.model.kind} has no reference start; turn it off or use the visual model.")
+            raise InvalidExperiment(
+                f"The {self.model.kind} has no reference start; turn it off or use the visual model."
+            )
         for arm in self.arms:
             for slot in arm.changes:
                 if slot in self.model.slots_without_effect:
-                    raise InvalidExperiment(f"Arm {arm.name!r}: {self.model.slots_without_effect[slot].reason}")
+                    raise InvalidExperiment(
+                        f"Arm {arm.name!r}: {self.model.slots_without_effect[slot].reason}"
+                    )
 
     @property
     def steps(self) -> int:
@@ -110,10 +120,14 @@ def from_plain_experiment(plain: Any) -> Experiment:
     known = ["schema", "task", "model", "optimizer", *pace_names, "seeds", "arms"]
     unknown = [key for key in plain if key not in known]
     if unknown:
-        raise InvalidPlain(f"The experiment has no setting {str(unknown[0])[:80]!r}; it has {', '.join(known)}.")
+        raise InvalidPlain(
+            f"The experiment has no setting {str(unknown[0])[:80]!r}; it has {', '.join(known)}."
+        )
     schema = plain.get("schema", SCHEMA)
     if schema != SCHEMA or isinstance(schema, bool):
-        raise InvalidPlain(f"The experiment has schema {repr(schema)[:40]}; this version reads schema {SCHEMA}.")
+        raise InvalidPlain(
+            f"The experiment has schema {repr(schema)[:40]}; this version reads schema {SCHEMA}."
+        )
     return Experiment(
         task=variant_from_plain(Task.variants, plain.get("task", "sparse modular addition"), "task"),
         model=variant_from_plain(Architecture.variants, plain.get("model", "encoder"), "model"),
@@ -138,7 +152,9 @@ def read_seeds(seeds: Any) -> tuple[int, ...]:
         raise InvalidKnob(f"seeds is {repr(seeds)[:80]}; give a list of 1 to {MAX_SEEDS} whole numbers.")
     for seed in seeds:
         if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= MAX_SEED:
-            raise InvalidKnob(f"A seed is {repr(seed)[:80]}; it must be a whole number between 0 and {MAX_SEED}.")
+            raise InvalidKnob(
+                f"A seed is {repr(seed)[:80]}; it must be a whole number between 0 and {MAX_SEED}."
+            )
     if len(set(seeds)) < len(seeds):
         raise InvalidKnob(f"seeds is {repr(list(seeds))[:80]}; give each seed once.")
     return tuple(seeds)
@@ -151,7 +167,9 @@ def load(source: str | Path | Mapping[str, Any]) -> Experiment:
     path = Path(source)
     try:
         if path.stat().st_size > MAX_PLAIN_BYTES:
-            raise InvalidPlain(f"{path.name} has {path.stat().st_size} bytes; an experiment has at most {MAX_PLAIN_BYTES}.")
+            raise InvalidPlain(
+                f"{path.name} has {path.stat().st_size} bytes; an experiment has at most {MAX_PLAIN_BYTES}."
+            )
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidPlain(f"{path} cannot be read ({error}); give a TOML or JSON file.") from error
@@ -163,4 +181,6 @@ def parse_text(text: str, as_json: bool) -> Any:
     try:
         return json.loads(text) if as_json else tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InvalidPlain(f"The {'JSON' if as_json else 'TOML'} text cannot be read: {str(error)[:120]}.") from error
+        raise InvalidPlain(
+            f"The {'JSON' if as_json else 'TOML'} text cannot be read: {str(error)[:120]}."
+        ) from error

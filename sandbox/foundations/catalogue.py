@@ -65,7 +65,9 @@ class Catalogue:
 
 
 def _variant_entry(kind: str, entry: Mapping[str, Any]) -> VariantEntry:
-    words = {name: entry[name] for name in ("title", "sentence", "equation", "source", "certainty", "our_reading")}
+    words = {
+        name: entry[name] for name in ("title", "sentence", "equation", "source", "certainty", "our_reading")
+    }
     return VariantEntry(
         kind=kind,
         knobs=_knob_entries(entry["knobs"]),

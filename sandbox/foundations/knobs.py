@@ -78,7 +78,9 @@ class Knobs:
     def __post_init__(self) -> None:
         owner = self.kind or type(self).__name__.lower()
         for f, spec in knob_fields(type(self)):
-            object.__setattr__(self, f.name, check_knob(owner, f.name, spec, f.default, getattr(self, f.name)))
+            object.__setattr__(
+                self, f.name, check_knob(owner, f.name, spec, f.default, getattr(self, f.name))
+            )
 
     @classmethod
     def knobs(cls) -> dict[str, Knob]:

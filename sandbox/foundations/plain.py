@@ -42,7 +42,9 @@ def from_plain(cls: type[K], plain: Any, where: str = "") -> K:
         else:
             values[key] = value
     missing = [
-        n for n, f in known.items() if n not in values and f.default is MISSING and f.default_factory is MISSING
+        n
+        for n, f in known.items()
+        if n not in values and f.default is MISSING and f.default_factory is MISSING
     ]
     if missing:
         raise InvalidPlain(f"{where} lacks {', '.join(missing)}; give a value for it.")

@@ -25,12 +25,15 @@ class ConditionedInitialization(Initialization):
     """W_V = I, W_Q and W_K semi-orthogonal per head (Saratchandran & Lucey, arXiv 2609.07086)."""
 
     title: ClassVar[str] = "Conditioned initialization"
-    sentence: ClassVar[str] = "Starts every projection perfectly conditioned; only the start changes, training is free."
+    sentence: ClassVar[str] = (
+        "Starts every projection perfectly conditioned; only the start changes, training is free."
+    )
     equation: ClassVar[str] = r"W_V = I_{D \times d},\quad W_Q^\top W_Q = W_K^\top W_K = I_d"
     source: ClassVar[str] = "Saratchandran & Lucey, arXiv 2609.07086"
     certainty: ClassVar[str] = "A: stated by the paper; C: W_O is left as it is"
     our_reading: ClassVar[str] = (
-        "In packed matrices W_V = I (head h reads its own channels) is our default; 'first' gives every head the "
+        "In packed matrices W_V = I (head h reads its own channels) is our default; 'first' gives every "
+        "head the "
         "leading channels. The scale 1/sqrt(d) is kept."
     )
 
@@ -48,7 +51,13 @@ class ConditionedInitialization(Initialization):
         d_model = d_head * n_heads
         with torch.no_grad():
             for name, linear in (("query", attention.w_query), ("key", attention.w_key)):
-                heads = [semi_orthogonal(d_model, d_head, draw(f"{name}.{head}")).T for head in range(n_heads)]
+                heads = [
+                    semi_orthogonal(d_model, d_head, draw(f"{name}.{head}")).T for head in range(n_heads)
+                ]
                 linear.weight.copy_(torch.cat(heads))
-            packed = torch.eye(d_model) if self.values == "fused" else torch.eye(d_head, d_model).repeat(n_heads, 1)
+            packed = (
+                torch.eye(d_model)
+                if self.values == "fused"
+                else torch.eye(d_head, d_model).repeat(n_heads, 1)
+            )
             attention.w_value.weight.copy_(packed)

@@ -13,7 +13,9 @@ class DefaultInitialization(Initialization):
     """Uniform in +-1/sqrt(d_model), as `torch.nn.Linear` (PyTorch documentation)."""
 
     title: ClassVar[str] = "Default initialization"
-    sentence: ClassVar[str] = "Projections start with small uniform random entries, as PyTorch's linear layer does."
+    sentence: ClassVar[str] = (
+        "Projections start with small uniform random entries, as PyTorch's linear layer does."
+    )
     equation: ClassVar[str] = r"W_{ij} \sim U(-1/\sqrt{D}, 1/\sqrt{D})"
     source: ClassVar[str] = "PyTorch, torch.nn.Linear"
     certainty: ClassVar[str] = "A: the library's documented behaviour"

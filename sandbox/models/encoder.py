@@ -1,6 +1,7 @@
 """The standard self-attention encoder, with slots for every conditioning."""
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import ClassVar
 
 import torch
@@ -34,7 +35,9 @@ class Encoder(Architecture):
     """Transformer encoder with learned positions (Vaswani et al. 2017, arXiv 1706.03762, section 3)."""
 
     title: ClassVar[str] = "Self-attention encoder"
-    sentence: ClassVar[str] = "Layers of attention and feed-forward parts over learned token and position embeddings."
+    sentence: ClassVar[str] = (
+        "Layers of attention and feed-forward parts over learned token and position embeddings."
+    )
     equation: ClassVar[str] = r"\mathrm{logits} = W\,\mathrm{readout}(\mathrm{blocks}(E[x_t] + P[t]))"
     source: ClassVar[str] = "Vaswani et al., arXiv 1706.03762, section 3"
     certainty: ClassVar[str] = "A: the standard definition"
@@ -48,7 +51,8 @@ class Encoder(Architecture):
         "mean",
         "Read-out",
         options=("mean", "first", "last"),
-        help="Which tokens the classifier sees: the mean of all visible ones, the first, or the last visible one.",
+        help="Which tokens the classifier sees: the mean of all visible ones, the first, or the last "
+        "visible one.",
     )
     placement: Placement = field(default_factory=PreLN, metadata=slot(Placement.variants, "pre-ln"))
     mechanism: Mechanism = field(default_factory=Softmax, metadata=slot(Mechanism.variants, "softmax"))
@@ -66,7 +70,8 @@ class Encoder(Architecture):
         super().__post_init__()
         if self.d_model % self.n_heads:
             raise InvalidExperiment(
-                f"Width {self.d_model} cannot be split over {self.n_heads} heads; choose a width that is a multiple "
+                f"Width {self.d_model} cannot be split over {self.n_heads} heads; choose a width that "
+                f"is a multiple "
                 "of the number of heads."
             )
 
@@ -75,10 +80,8 @@ class Encoder(Architecture):
         with untouched_global_randomness():
             model = EncoderModel(self, task)
         draw_default(model, seed)
-        for index, block in enumerate(model.blocks):
-            self.initialization.overwrite(
-                block.attention, lambda purpose, index=index: torch_generator(seed, "attention", index, purpose)
-            )
+        for index, attention in enumerate(model.attentions()):
+            self.initialization.overwrite(attention, partial(torch_generator, seed, "attention", index))
         return model
 
 
@@ -116,8 +119,12 @@ class EncoderModel(SequenceClassifier):
         last = (length - 1)[..., None].expand(-1, -1, x.shape[-1])
         return x.gather(1, last).squeeze(1)
 
+    def attentions(self) -> list[MultiHeadAttention]:
+        """The attention of each layer."""
+        return [module for module in self.modules() if isinstance(module, MultiHeadAttention)]
+
     def projections(self) -> dict[str, Float[Tensor, "layer head d_model d_head"]]:
-        layers = [block.attention.projections() for block in self.blocks]  # type: ignore[union-attr, operator]
+        layers = [attention.projections() for attention in self.attentions()]
         return {name: torch.stack([layer[name] for layer in layers]) for name in PROJECTIONS}
 
 

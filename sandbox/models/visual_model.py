@@ -33,9 +33,12 @@ class VisualModel(Architecture):
     """One-query attention and a feed-forward part (Odonnat, Bouaziz & Cabannes, arXiv 2410.24050)."""
 
     title: ClassVar[str] = "Visual model (one query)"
-    sentence: ClassVar[str] = "A transformer small enough to draw: tokens, attention and classes live in the plane."
+    sentence: ClassVar[str] = (
+        "A transformer small enough to draw: tokens, attention and classes live in the plane."
+    )
     equation: ClassVar[str] = (
-        r"z_t = \mathrm{RMS}(E[x_t]+P[t]),\; a = \mathrm{softmax}(q^\top z/\sqrt{d}),\; \xi = \sum_t a_t V z_t,\;"
+        r"z_t = \mathrm{RMS}(E[x_t]+P[t]),\; a = \mathrm{softmax}(q^\top z/\sqrt{d}),\; \xi = \sum_t "
+        r"a_t V z_t,\;"
         r" h = \xi + W_2\,\mathrm{gelu}(W_1 \mathrm{RMS}(\xi) + b_1) + b_2,\; \mathrm{logits} = E h"
     )
     source: ClassVar[str] = "Odonnat, Bouaziz & Cabannes, arXiv 2410.24050, section 2"
@@ -55,21 +58,29 @@ class VisualModel(Architecture):
     d_model: int = knob(2, "Width d", low=2, high=64, step=1, help="2 is drawn as it is.")
     d_ff: int = knob(32, "Feed-forward width", low=1, high=TABLE_ROWS, step=1)
     n_embeddings: int = knob(
-        2, "Embeddings", low=2, high=64, step=1, help="At least the modulus; more leaves room for a larger modulus later."
+        2,
+        "Embeddings",
+        low=2,
+        high=64,
+        step=1,
+        help="At least the modulus; more leaves room for a larger modulus later.",
     )
 
     def build(self, task: Task, seed: int, reference_start: bool = False) -> SequenceClassifier:
         """Draw the weights in the published code's order; the reference start also uses its generator."""
         if self.n_embeddings < max(task.vocab_size, task.n_classes) or task.pad_token is not None:
             raise InvalidExperiment(
-                f"The visual model has {self.n_embeddings} embeddings for tokens and classes alike, but the task "
+                f"The visual model has {self.n_embeddings} embeddings for tokens and classes alike, but "
+                f"the task "
                 f"has {task.vocab_size} tokens and {task.n_classes} classes"
                 + (" and padding" if task.pad_token is not None else "")
                 + "; raise the embeddings to the modulus, or use the encoder."
             )
         with untouched_global_randomness():
             model = VisualModelModule(self, task.n_tokens)
-        generator = torch.Generator().manual_seed(seed) if reference_start else torch_generator(seed, "weights")
+        generator = (
+            torch.Generator().manual_seed(seed) if reference_start else torch_generator(seed, "weights")
+        )
         model.draw(generator)
         return model
 

@@ -84,4 +84,7 @@ def base_rate_loss(targets: Int[np.ndarray, " row"], n_classes: int) -> dict[str
     """Cross-entropy in nats of a uniform answer and of always answering the class frequencies."""
     share = np.bincount(targets, minlength=n_classes) / len(targets)
     present = share[share > 0]
-    return {"uniform answer": float(np.log(n_classes)), "class frequencies": float(-(present * np.log(present)).sum())}
+    return {
+        "uniform answer": float(np.log(n_classes)),
+        "class frequencies": float(-(present * np.log(present)).sum()),
+    }

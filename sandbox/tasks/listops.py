@@ -29,17 +29,27 @@ class ListOps(Task):
     source: ClassVar[str] = "Tay et al., arXiv 2011.04006, section 2.1; Nangia & Bowman, arXiv 1804.06028"
     certainty: ClassVar[str] = "A: the generator's semantics are those of the public code"
     our_reading: ClassVar[str] = (
-        "Snippets keep the tree rule at a smaller depth, arity and length; repeated short expressions are kept, all "
+        "Snippets keep the tree rule at a smaller depth, arity and length; repeated short expressions "
+        "are kept, all "
         "copies on one side of the split. The rows come from the data seed, the same for all seeds of a run."
     )
 
     operators: str = knob(
-        "MIN MAX MED SM", "Operators", options=("MIN MAX", "MIN MAX MED", "MIN MAX MED SM"), help="Drawn uniformly."
+        "MIN MAX MED SM",
+        "Operators",
+        options=("MIN MAX", "MIN MAX MED", "MIN MAX MED SM"),
+        help="Drawn uniformly.",
     )
     max_length: int = knob(32, "Longest sequence", low=8, high=2048, step=8)
     min_length: int = knob(4, "Shortest sequence", low=3, high=1024, step=1, expert=True)
     max_depth: int = knob(
-        4, "Tree depth", low=2, high=16, step=1, help="Levels of operators plus one for the digits.", expert=True
+        4,
+        "Tree depth",
+        low=2,
+        high=16,
+        step=1,
+        help="Levels of operators plus one for the digits.",
+        expert=True,
     )
     max_args: int = knob(5, "Most arguments", low=2, high=16, step=1, expert=True)
     n_train: int = knob(50000, "Train rows", low=64, high=200000, step=1)
@@ -50,11 +60,13 @@ class ListOps(Task):
         super().__post_init__()
         if self.min_length > self.max_length:
             raise InvalidExperiment(
-                f"The shortest sequence is {self.min_length} but the longest {self.max_length}; lower the shortest."
+                f"The shortest sequence is {self.min_length} but the longest {self.max_length}; lower "
+                f"the shortest."
             )
         if (self.n_train + self.n_test) * self.max_length > 2**27:
             raise InvalidExperiment(
-                f"{self.n_train + self.n_test} rows of {self.max_length} tokens exceed 128 MB; lower the rows or length."
+                f"{self.n_train + self.n_test} rows of {self.max_length} tokens exceed 128 MB; lower "
+                f"the rows or length."
             )
 
     @property
@@ -104,13 +116,15 @@ def _rows(task: ListOps) -> Dataset:
         test.tokens,
         test.targets.astype(np.int64),
         groups={
-            "root operator": Group(tuple(OPERATORS[r] for r in roots), np.searchsorted(roots, test.root_operator)),
+            "root operator": Group(
+                tuple(OPERATORS[r] for r in roots), np.searchsorted(roots, test.root_operator)
+            ),
             "depth": Group(tuple(f"depth {d}" for d in depths), np.searchsorted(depths, test.depth)),
         },
         lines={"chance": 1 / N_CLASSES} | reference_lines(test).named(),
         loss_lines=base_rate_loss(test.targets.astype(np.int64), N_CLASSES),
         notes=(
-            f"train and test share no expression; {drawn.n_repeats} rows repeat another row of their own side",
+            f"train and test share no expression; {drawn.n_repeats} rows repeat one of their own side",
             f"mean length {test.lengths.mean():.1f} of at most {task.max_length} tokens",
         ),
     )

@@ -37,14 +37,16 @@ class SparseModularAddition(Task):
         "disjoint",
         "Split",
         options=("disjoint", "overlapping"),
-        help="Overlapping draws both sets with replacement, as the paper does; test rows then also stand in train.",
+        help="Overlapping draws both sets with replacement, as the paper does; test rows then also "
+        "stand in train.",
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.n_terms > self.length:
             raise InvalidExperiment(
-                f"Terms k is {self.n_terms} but the sequence has only {self.length} tokens; lower k or raise the length."
+                f"Terms k is {self.n_terms} but the sequence has only {self.length} tokens; lower k or "
+                f"raise the length."
             )
         if self.split == "disjoint" and self.n_train + self.n_test > self.modulus**self.length:
             raise InvalidExperiment(
@@ -92,7 +94,9 @@ class SparseModularAddition(Task):
             notes=(f"{overlap} of {self.n_test} test rows also stand in train",),
         )
 
-    def _disjoint(self, rng: np.random.Generator) -> tuple[Int[np.ndarray, "train token"], Int[np.ndarray, "test token"]]:
+    def _disjoint(
+        self, rng: np.random.Generator
+    ) -> tuple[Int[np.ndarray, "train token"], Int[np.ndarray, "test token"]]:
         """Test rows never stand in train; without repeats where all sequences can be enumerated."""
         space = self.modulus**self.length
         if space <= ENUMERABLE:

@@ -34,7 +34,9 @@ class Preconditioned(OutputConditioning):
     """out = C A with unit rows (Saratchandran, arXiv 2603.27153)."""
 
     title: ClassVar[str] = "Preconditioned attention"
-    sentence: ClassVar[str] = "Scales every token's head output to length one, a diagonal preconditioner from the left."
+    sentence: ClassVar[str] = (
+        "Scales every token's head output to length one, a diagonal preconditioner from the left."
+    )
     equation: ClassVar[str] = r"A \to C A,\quad C_{ii} = 1 / \max(\|A_i\|_2, \epsilon)"
     source: ClassVar[str] = "Saratchandran, arXiv 2603.27153"
     certainty: ClassVar[str] = "B: two accounts agree; D: the theorem behind it"

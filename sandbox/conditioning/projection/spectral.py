@@ -33,14 +33,21 @@ class SpectralConditioning(ProjectionConditioning):
 
     title: ClassVar[str] = "Spectral conditioning (identity)"
     sentence: ClassVar[str] = (
-        "Adds a fixed multiple of the identity to the projections, which usually lowers their condition number."
+        "Adds a fixed multiple of the identity to the projections, which usually lowers their condition "
+        "number."
     )
-    equation: ClassVar[str] = r"Q = X (W_Q + \lambda I),\quad K = X (W_K + \lambda I),\quad V = X (W_V + \lambda I)"
+    equation: ClassVar[str] = (
+        r"Q = X (W_Q + \lambda I),\quad K = X (W_K + \lambda I),\quad V = X (W_V + \lambda I)"
+    )
     source: ClassVar[str] = "Saratchandran & Lucey, arXiv 2603.07162, Theorem 3.8"
-    certainty: ClassVar[str] = "A: the correction is stated by the paper; D: under which conditions it improves"
+    certainty: ClassVar[str] = (
+        "A: the correction is stated by the paper; D: under which conditions it improves"
+    )
     our_reading: ClassVar[str] = (
-        "Whether the packed matrix or every head is shifted is not stated: 'fused' is our default, 'first' the other "
-        "reading. The menu starts at 0.5, because with layer-normed tokens the paper's 10 turns attention off here."
+        "Whether the packed matrix or every head is shifted is not stated: 'fused' is our default, "
+        "'first' the other "
+        "reading. The menu starts at 0.5, because with layer-normed tokens the paper's 10 turns "
+        "attention off here."
     )
 
     shift: float = knob(

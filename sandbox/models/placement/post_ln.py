@@ -26,7 +26,9 @@ class PostLN(Placement):
     """Normalization after each sublayer (Vaswani et al. 2017, arXiv 1706.03762, section 3.1)."""
 
     title: ClassVar[str] = "Post-LN"
-    sentence: ClassVar[str] = "Normalizes the residual stream after every sublayer; no path bypasses the normalization."
+    sentence: ClassVar[str] = (
+        "Normalizes the residual stream after every sublayer; no path bypasses the normalization."
+    )
     equation: ClassVar[str] = r"x \leftarrow \mathrm{LN}(x + f(x))"
     source: ClassVar[str] = "Vaswani et al., arXiv 1706.03762, section 3.1"
     certainty: ClassVar[str] = "A: the standard definition"

@@ -26,7 +26,9 @@ class PreLN(Placement):
     """Normalization before each sublayer (Xiong et al. 2020, arXiv 2002.04745, Figure 1b)."""
 
     title: ClassVar[str] = "Pre-LN"
-    sentence: ClassVar[str] = "Normalizes what each sublayer reads; the residual stream stays an additive identity."
+    sentence: ClassVar[str] = (
+        "Normalizes what each sublayer reads; the residual stream stays an additive identity."
+    )
     equation: ClassVar[str] = r"x \leftarrow x + f(\mathrm{LN}(x))"
     source: ClassVar[str] = "Xiong et al., arXiv 2002.04745, Figure 1b"
     certainty: ClassVar[str] = "A: the standard definition"
