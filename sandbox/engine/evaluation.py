@@ -1,0 +1,89 @@
+"""Evaluation: loss and accuracy of every run on its full train and test sets."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int, Shaped
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from sandbox.engine.stacking import VECTOR_ROWS, Parameters, StackedModel, stacks
+from sandbox.tasks import Dataset
+
+TRAIN_ROWS = 2048
+"""So many of the first training rows are evaluated: the whole set of the small tasks, a share of ListOps."""
+BLOCK_FLOATS = 2**18  # runs x rows x tokens x width of one forward pass without gradients
+STACK_OF_BLOCKS = 8  # runs of one such pass where runs are stacked
+
+Metrics = dict[str, Float[np.ndarray, " run"]]
+
+
+def losses(
+    logits: Float[Tensor, "run batch class"], targets: Int[Tensor, "run batch"]
+) -> Float[Tensor, "run batch"]:
+    """Cross-entropy of every sequence, in nats."""
+    flat = cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="none")
+    return flat.view(targets.shape)
+
+
+class RowSet:
+    """Rows of a group's data on its device, cut into blocks of one size that the setting alone fixes."""
+
+    def __init__(
+        self,
+        tokens: Shaped[np.ndarray, "run row token"],
+        targets: Int[np.ndarray, "run row"],
+        floats_per_sequence: int,
+        stacked: bool,
+        device: torch.device,
+    ) -> None:
+        self.n_rows = tokens.shape[1]
+        at_once = BLOCK_FLOATS // (floats_per_sequence * (STACK_OF_BLOCKS if stacked else 1))
+        n_blocks = -(-self.n_rows // max(at_once, VECTOR_ROWS))
+        self.block = -(-self.n_rows // (n_blocks * VECTOR_ROWS)) * VECTOR_ROWS
+        # Whole blocks only: the first rows fill the last one up and are cut off again.
+        padded = np.resize(np.arange(self.n_rows), -(-self.n_rows // self.block) * self.block)
+        self._tokens = torch.from_numpy(tokens[:, padded]).to(device)
+        self._targets = torch.from_numpy(targets[:, padded]).to(device)
+        self._runs = stacks(len(tokens), STACK_OF_BLOCKS if stacked else 1)
+
+    def evaluate(
+        self, model: StackedModel, parameters: Parameters
+    ) -> tuple[Float[np.ndarray, " run"], Shaped[np.ndarray, "run row"]]:
+        """Mean loss of each run in float64, and for every row whether its class was found."""
+        loss, correct = [], []
+        with torch.no_grad():
+            for runs in self._runs:
+                stack = {name: value[runs] for name, value in parameters.items()}
+                for start in range(0, self._tokens.shape[1], self.block):
+                    rows = slice(start, start + self.block)
+                    targets = self._targets[runs, rows]
+                    logits = model.logits(stack, self._tokens[runs, rows].long())
+                    of_rows = losses(logits, targets)
+                    loss.append(of_rows)
+                    # A class read off NaN is chance: a diverged run finds none.
+                    correct.append((logits.argmax(-1) == targets) & of_rows.isfinite())
+            n_blocks = self._tokens.shape[1] // self.block
+            rows_of = [
+                torch.cat([torch.cat(part[i : i + n_blocks], 1) for i in range(0, len(part), n_blocks)])
+                for part in (loss, correct)
+            ]
+        mean = rows_of[0][:, : self.n_rows].double().mean(1)
+        return mean.cpu().numpy(), rows_of[1][:, : self.n_rows].cpu().numpy()
+
+
+def group_accuracies(correct: Shaped[np.ndarray, "run row"], data: Sequence[Dataset]) -> Metrics:
+    """Accuracy of each labelled part of the test rows; NaN where a run's test set has no such row."""
+    metrics: Metrics = {}
+    for name, group in data[0].groups.items():
+        n_labels = len(group.labels)
+        found, rows = np.zeros((2, len(data), n_labels))
+        for run, dataset in enumerate(data):
+            index = dataset.groups[name].index
+            rows[run] = np.bincount(index, minlength=n_labels)
+            found[run] = np.bincount(index, weights=correct[run], minlength=n_labels)
+        share = np.divide(found, rows, out=np.full_like(found, np.nan), where=rows > 0)
+        for part, label in enumerate(group.labels):
+            metrics[f"test_accuracy/{name}/{label}"] = share[:, part]
+    return metrics

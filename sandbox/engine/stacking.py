@@ -1,0 +1,101 @@
+"""Stacking: how many runs go through a model at once, and the model's call over rows of theta."""
+
+from itertools import pairwise
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.func import functional_call, vmap
+
+from sandbox.foundations.probes import Trace, recording
+from sandbox.models import SequenceClassifier
+
+STACK_FLOATS = 100_000  # runs x batch x tokens x width from which arithmetic, not dispatch, takes the time
+SMALLEST_STACK = 3  # two runs at once gain nothing over one after the other (benchmarks/engine_throughput.py)
+LARGEST_STACK = 128
+VECTOR_ROWS = 32  # sequences; so many make every activation fill whole vector registers
+
+Parameters = dict[str, Tensor]
+"""Parameters by name, each (run, *shape)."""
+
+
+def stack_size(batch_size: int, floats_per_sequence: int) -> int:
+    """How many runs to compute at once: a function of the setting alone, never of the number of runs.
+
+    1 means one ordinary call per run. Stacked and single calls use different matrix kernels, so a choice
+    that looked at the number of runs would make a run alone differ from itself in a group. Batches that are
+    not a multiple of 32 are not stacked: the last numbers of a stack would leave the vector kernels.
+    """
+    if batch_size % VECTOR_ROWS:
+        return 1
+    fitting = STACK_FLOATS // (batch_size * floats_per_sequence)
+    return min(fitting, LARGEST_STACK) if fitting >= SMALLEST_STACK else 1
+
+
+def stacks(n_runs: int, size: int) -> list[slice]:
+    """Split the runs into as few and as even stacks as `size` allows."""
+    n_stacks = -(-n_runs // size)
+    edges = [n_runs * i // n_stacks for i in range(n_stacks + 1)]
+    return [slice(a, b) for a, b in pairwise(edges)]
+
+
+def floats_per_sequence(module: nn.Module, tokens: Int[Tensor, "1 token"]) -> int:
+    """Tokens times width of one sequence, read off the module's probe `embedding`."""
+    with torch.no_grad(), recording(module) as trace:
+        module(tokens)
+    return trace["embedding"].numel()
+
+
+class StackedModel:
+    """An ordinary single-run module, called with the parameters of several runs.
+
+    A stack of more than one goes through torch.func.vmap; autograd stays outside of it, so that the
+    backward pass runs plain kernels over the runs dimension.
+    """
+
+    def __init__(self, module: SequenceClassifier, size: int) -> None:
+        self.module, self.size = module, size
+
+    def logits(
+        self, parameters: Parameters, tokens: Int[Tensor, "run batch token"]
+    ) -> Float[Tensor, "run batch class"]:
+        """Logits of one stack."""
+        if self.size == 1:
+            return self._call({name: value[0] for name, value in parameters.items()}, tokens[0])[None]
+        return vmap(self._call)(parameters, tokens)
+
+    def trace(self, parameters: Parameters, tokens: Int[Tensor, "run batch token"]) -> Trace:
+        """What flows through every probe, each (run, batch, ...), for one stack."""
+        if self.size == 1:
+            alone = self._record({name: value[0] for name, value in parameters.items()}, tokens[0])
+            return {name: value[None] for name, value in alone.items()}
+        return vmap(self._record)(parameters, tokens)
+
+    def projections(self, parameters: Parameters) -> dict[str, Tensor]:
+        """The module's `projections()`, each (run, layer, head, d_model, d_head)."""
+        n_runs = len(next(iter(parameters.values())))
+        inside = _Projections(self.module)
+        answers = [
+            functional_call(inside, {f"module.{name}": value[run] for name, value in parameters.items()}, ())
+            for run in range(n_runs)
+        ]
+        return {name: torch.stack([answer[name] for answer in answers]) for name in answers[0]}
+
+    def _call(self, parameters: dict[str, Tensor], tokens: Tensor) -> Tensor:
+        return functional_call(self.module, parameters, (tokens,))
+
+    def _record(self, parameters: dict[str, Tensor], tokens: Tensor) -> Trace:
+        with recording(self.module) as trace:
+            self._call(parameters, tokens)
+        return trace
+
+
+class _Projections(nn.Module):
+    """Makes `projections()` a forward pass, which is what functional_call can call."""
+
+    def __init__(self, module: SequenceClassifier) -> None:
+        super().__init__()
+        self.module = module
+
+    def forward(self) -> dict[str, Tensor]:
+        return self.module.projections()

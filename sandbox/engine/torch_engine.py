@@ -1,0 +1,214 @@
+"""Torch engine: trains the runs of one arm together, as rows of one flat buffer theta."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int, Shaped
+from torch import Tensor
+
+from sandbox.engine.batches import Batches
+from sandbox.engine.device import choose_device, full_precision
+from sandbox.engine.evaluation import TRAIN_ROWS, Metrics, RowSet, group_accuracies, losses
+from sandbox.engine.layout import Layout
+from sandbox.engine.setting import GroupSetting
+from sandbox.engine.stacking import (
+    VECTOR_ROWS,
+    Parameters,
+    StackedModel,
+    floats_per_sequence,
+    stack_size,
+    stacks,
+)
+from sandbox.foundations.errors import InvalidData, InvalidExperiment
+from sandbox.tasks import Dataset
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Views of the rows of the runs that are computed at once; their memory never moves."""
+
+    rows: slice
+    theta: Float[Tensor, "run stride"]
+    grad: Float[Tensor, "run stride"]
+    moments: dict[str, Float[Tensor, "run stride"]]
+    leaves: dict[str, Tensor]
+    padding: Float[Tensor, "run padding"]
+
+
+class TorchGroup:
+    """One arm and its seeds: every run is a row of theta, and no run can touch another's row.
+
+    On one CPU thread a run alone equals the same run in any group bit for bit, a group restored from
+    `state()` goes on bit for bit, and reading (`evaluate`, `trace`, `theta`) changes nothing.
+    """
+
+    def __init__(self, setting: GroupSetting, seeds: Sequence[int], device: str = "cpu") -> None:
+        if not seeds or len(set(seeds)) != len(seeds):
+            raise InvalidExperiment(f"The seeds are {list(seeds)[:20]}; give at least one, each once.")
+        self.setting, self.seeds, self.device = setting, tuple(seeds), choose_device(device)
+        self.step = 0
+        self.task_data: list[Dataset] = [setting.task.data(seed, setting.reference_start) for seed in seeds]
+        modules = [setting.model.build(setting.task, seed, setting.reference_start) for seed in seeds]
+        self.layout = Layout.of(modules[0].named_parameters())
+        train_tokens, train_targets = _stacked(self.task_data, "train")
+        batch_size = min(setting.batch_size, train_tokens.shape[1])
+        cost = floats_per_sequence(modules[0], torch.from_numpy(train_tokens[0, :1]).long())
+        self._model = StackedModel(modules[0].to(self.device), stack_size(batch_size, cost))
+        self._batches = Batches(train_tokens, train_targets, seeds, batch_size, self.device)
+        stacked = self._model.size > 1
+        train = train_tokens[:, :TRAIN_ROWS], train_targets[:, :TRAIN_ROWS]
+        self._row_sets = {
+            "train": RowSet(*train, cost, stacked, self.device),
+            "test": RowSet(*_stacked(self.task_data, "test"), cost, stacked, self.device),
+        }
+        start = np.zeros((len(seeds), self.layout.stride), np.float32)
+        for row, module in zip(start, modules, strict=True):
+            row[: self.layout.size] = np.concatenate(
+                [value.detach().cpu().numpy().ravel() for _, value in module.named_parameters()]
+            )
+        self._theta = torch.from_numpy(start).to(self.device)
+        self._moments = setting.optimizer.start(self._theta)
+        self._stacks = self._views()
+
+    def advance(self, n_steps: int) -> Float[np.ndarray, "step run"]:
+        """Make `n_steps` updates of every run and return the batch losses in nats, before each update.
+
+        Nothing stops it: a loss that is not a number stays in its run. The host waits for the device
+        once, at the end.
+        """
+        collected = torch.empty((n_steps, len(self.seeds)), device=self.device)
+        optimizer, until = self.setting.optimizer, self.setting.steps
+        for i in range(n_steps):
+            tokens, targets = self._batches.at(self.step)
+            for stack in self._stacks:
+                self._gradient(stack, tokens[stack.rows], targets[stack.rows], collected[i, stack.rows])
+                optimizer.update(stack.theta, stack.grad, stack.moments, self.step, until)
+            self.step += 1
+        return collected.cpu().numpy()
+
+    def evaluate(self) -> Metrics:
+        """Loss (nats) and accuracy on the test set and on the first 2048 training rows, by name.
+
+        Keys: train_loss, train_accuracy, test_loss, test_accuracy and test_accuracy/<group>/<label>.
+        """
+        metrics: Metrics = {}
+        parameters = self.layout.unflatten(self._theta)
+        with full_precision():
+            for name, rows in self._row_sets.items():
+                metrics[f"{name}_loss"], correct = rows.evaluate(self._model, parameters)
+                metrics[f"{name}_accuracy"] = correct.mean(1)
+        return metrics | group_accuracies(correct, self.task_data)
+
+    def theta(self) -> Float[np.ndarray, "run parameter"]:
+        """A copy of the weights of every run, in the order of `layout`."""
+        return self._theta[:, : self.layout.size].cpu().numpy().copy()
+
+    def state(self) -> dict[str, Shaped[np.ndarray, "run ..."]]:
+        """All that `load` needs to go on, each array with one row per run: a checkpoint."""
+        rows = {
+            name: value[:, : self.layout.size].cpu().numpy().copy()
+            for name, value in {"theta": self._theta, **self._moments}.items()
+        }
+        steps = np.full(len(self.seeds), self.step, np.int64)
+        return {**rows, "step": steps, "seeds": np.array(self.seeds, np.int64)}
+
+    def load(self, state: Mapping[str, Shaped[np.ndarray, "run ..."]]) -> None:
+        """Continue from a state; rows are found by their seed, so one run can leave a group's state."""
+        buffers = {"theta": self._theta, **self._moments}
+        missing = [name for name in (*buffers, "step", "seeds") if name not in state]
+        if missing:
+            raise InvalidData(f"The checkpoint lacks {', '.join(missing)}; give one of this optimizer.")
+        row_of = {int(seed): row for row, seed in enumerate(state["seeds"])}
+        absent = [seed for seed in self.seeds if seed not in row_of]
+        if absent:
+            raise InvalidData(f"The checkpoint has no run of seed {absent[0]}; it has {sorted(row_of)[:20]}.")
+        rows = [row_of[seed] for seed in self.seeds]
+        for name in buffers:
+            if state[name].shape[1:] != (self.layout.size,):
+                raise InvalidData(
+                    f"The checkpoint's {name} has rows of shape {state[name].shape[1:]}; "
+                    f"this model has {self.layout.size} parameters."
+                )
+        steps = {int(state["step"][row]) for row in rows}
+        if len(steps) != 1:
+            raise InvalidData(f"The checkpoint's runs stand at steps {sorted(steps)}; a group has one step.")
+        for name, buffer in buffers.items():
+            chosen = torch.from_numpy(np.ascontiguousarray(state[name][rows], np.float32))
+            buffer[:, : self.layout.size].copy_(chosen)
+        self.step = steps.pop()
+
+    def trace(
+        self,
+        tokens: Int[np.ndarray, "batch token"],
+        theta: Float[np.ndarray, "run parameter"] | None = None,
+    ) -> dict[str, Shaped[np.ndarray, "run batch ..."]]:
+        """What flows through every probe for the same sequences in every run, now or with stored weights."""
+        n_rows = len(tokens)
+        padded = np.resize(tokens, (-(-n_rows // VECTOR_ROWS) * VECTOR_ROWS, tokens.shape[1]))
+        on_device = torch.from_numpy(padded).long().to(self.device)
+
+        def record(stack: Parameters, n_runs: int) -> dict[str, Tensor]:
+            trace = self._model.trace(stack, on_device.expand(n_runs, -1, -1))
+            return {name: value[:, :n_rows] for name, value in trace.items()}
+
+        return self._read(record, theta)
+
+    def projections(
+        self, theta: Float[np.ndarray, "run parameter"] | None = None
+    ) -> dict[str, Shaped[np.ndarray, "run layer head d_model d_head"]]:
+        """Effective W_Q, W_K, W_V of every run, as corrected, in the papers' orientation."""
+        return self._read(lambda stack, _: self._model.projections(stack), theta)
+
+    def _read(
+        self, ask: Callable[[Parameters, int], dict[str, Tensor]], theta: np.ndarray | None
+    ) -> dict[str, np.ndarray]:
+        rows = self._theta if theta is None else torch.from_numpy(theta.astype(np.float32)).to(self.device)
+        parameters = self.layout.unflatten(rows)
+        answers = []
+        with torch.no_grad(), full_precision():
+            for runs in stacks(len(rows), self._model.size):
+                stack = {name: value[runs] for name, value in parameters.items()}
+                answers.append(ask(stack, runs.stop - runs.start))
+        return {name: torch.cat([answer[name] for answer in answers]).cpu().numpy() for name in answers[0]}
+
+    def _gradient(self, stack: Stack, tokens: Tensor, targets: Tensor, loss: Tensor) -> None:
+        """Write the batch losses of one stack to `loss` and their gradients to its rows."""
+        of_runs = losses(self._model.logits(stack.leaves, tokens), targets).mean(1)
+        gradients = torch.autograd.grad(
+            of_runs.sum(), list(stack.leaves.values()), allow_unused=True, materialize_grads=True
+        )
+        flat = [gradient.reshape(len(stack.theta), -1) for gradient in gradients]
+        torch.cat([*flat, stack.padding], 1, out=stack.grad)
+        loss.copy_(of_runs.detach())
+
+    def _views(self) -> list[Stack]:
+        grad = torch.zeros_like(self._theta)
+        padding = grad.new_zeros((len(self.seeds), self.layout.stride - self.layout.size))
+        views = []
+        for rows in stacks(len(self.seeds), self._model.size):
+            leaves = self.layout.unflatten(self._theta[rows])
+            views.append(
+                Stack(
+                    rows,
+                    self._theta[rows],
+                    grad[rows],
+                    {name: value[rows] for name, value in self._moments.items()},
+                    {name: value.detach().requires_grad_() for name, value in leaves.items()},
+                    padding[rows],
+                )
+            )
+        return views
+
+
+def _stacked(data: Sequence[Dataset], part: str) -> tuple[np.ndarray, np.ndarray]:
+    """Tokens (run, row, token) and int64 targets (run, row) of the train or test rows of all runs."""
+    tokens = [getattr(dataset, f"{part}_tokens") for dataset in data]
+    targets = [getattr(dataset, f"{part}_targets") for dataset in data]
+    if len({array.shape for array in tokens}) != 1:
+        raise InvalidExperiment(
+            f"The {part} sets of the seeds have the shapes {sorted({array.shape for array in tokens})}; "
+            f"runs of one group need equal shapes, so train these seeds in experiments of their own."
+        )
+    return np.stack(tokens), np.stack(targets).astype(np.int64)
