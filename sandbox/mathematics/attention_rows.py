@@ -8,6 +8,7 @@ from jaxtyping import Bool, Float, Real
 from sandbox.foundations.errors import InvalidData
 
 Mask = Bool[np.ndarray, "..."] | Real[np.ndarray, "..."] | None  # true where a key is visible; broadcast
+REAL_KINDS = "biuf"  # booleans, integers and floats, in numpy's letters
 
 
 class VisibleRows(NamedTuple):
@@ -17,13 +18,14 @@ class VisibleRows(NamedTuple):
     visible: Bool[np.ndarray, "*rows key"]
 
 
-def visible_rows(weights: Real[np.ndarray, "*rows key"], mask: Mask = None) -> VisibleRows:
+def visible_rows(weights: np.ndarray, mask: np.ndarray | None = None) -> VisibleRows:
     """Rows in float64 with hidden keys set to zero; `mask` is true where a key is visible and is broadcast.
 
-    Whatever stands at a hidden key is ignored, so padding may hold anything.
-    Raises InvalidData, naming the row, where a visible weight is negative, NaN or infinite.
+    Whatever stands at a hidden key is ignored, so padding may hold anything. Takes what a file may hold:
+    raises InvalidData for arrays without an axis of keys or of anything but real numbers, and, naming the
+    row, where a visible weight is negative, NaN or infinite.
     """
-    values = np.asarray(weights, dtype=np.float64)
+    values = real_numbers(weights)
     if values.ndim == 0:
         raise InvalidData(
             f"Attention rows need an axis of keys, but {values} is a single number; pass an array."
@@ -38,6 +40,14 @@ def visible_rows(weights: Real[np.ndarray, "*rows key"], mask: Mask = None) -> V
             "weights must be finite and at least 0; pass attention after softmax, or mask that key."
         )
     return VisibleRows(values, visible)
+
+
+def real_numbers(array: np.ndarray) -> Float[np.ndarray, "..."]:
+    """The array in float64; raises InvalidData where it holds anything but real numbers."""
+    array = np.asarray(array)
+    if array.dtype.kind not in REAL_KINDS:
+        raise InvalidData(f"An array of {array.dtype} holds no real numbers; save it as float32 or float64.")
+    return array.astype(np.float64)
 
 
 def _broadcast_mask(mask: np.ndarray | None, shape: tuple[int, ...]) -> np.ndarray:

@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Float, Int, Real
 
 from sandbox.foundations.errors import InvalidData
+from sandbox.mathematics.attention_rows import real_numbers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,12 +29,12 @@ def default_tolerance(n_rows: int, n_columns: int) -> float:
     return float(max(n_rows, n_columns) * np.finfo(np.float64).eps)
 
 
-def singular_values(matrix: Real[np.ndarray, "*stack row column"]) -> Float[np.ndarray, "*stack value"]:
+def singular_values(matrix: np.ndarray) -> Float[np.ndarray, "*stack value"]:
     """Singular values in descending order, in float64; all NaN for a matrix that holds NaN or infinity.
 
-    Raises InvalidData for arrays that hold no matrix.
+    Takes what a file may hold: raises InvalidData for arrays that hold no matrix or no real numbers.
     """
-    stack = np.asarray(matrix, dtype=np.float64)
+    stack = real_numbers(matrix)
     if stack.ndim < 2 or 0 in stack.shape[-2:]:
         raise InvalidData(
             f"An array of shape {stack.shape} holds no matrix; give last axes of at least one row and column."

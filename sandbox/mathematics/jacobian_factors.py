@@ -51,7 +51,7 @@ def attention_factors(
     shapes do not fit, an entry is not finite, or the mask leaves a query without a key.
     """
     x, w_q, w_k, w_v = (np.asarray(part, dtype=np.float64) for part in (x, w_q, w_k, w_v))
-    _check(x, (w_q, w_k, w_v), mask)
+    check_head(x, (w_q, w_k, w_v), mask)
     weights = attention_weights(x, w_q, w_k, scale, mask)
     mixed = weights @ x
     values = x @ w_v
@@ -85,7 +85,8 @@ def gram_from_factors(factors: AttentionFactors) -> Float[np.ndarray, "output ou
     return gram
 
 
-def _check(x: np.ndarray, projections: tuple[np.ndarray, ...], mask: np.ndarray | None) -> None:
+def check_head(x: np.ndarray, projections: tuple[np.ndarray, ...], mask: np.ndarray | None) -> None:
+    """Raise InvalidData where tokens, projections and mask do not make one head of finite numbers."""
     shapes = ", ".join(str(w.shape) for w in projections)
     fits = x.ndim == 2 and 0 not in x.shape and all(w.ndim == 2 and 0 not in w.shape for w in projections)
     if not fits or any(w.shape != (x.shape[1], projections[0].shape[1]) for w in projections):

@@ -30,7 +30,7 @@ class PairedDifference:
 
 @dataclass(frozen=True, kw_only=True)
 class Band:
-    """Mean over runs at each step with its Student interval; `low`, `high` are NaN where fewer than two count."""
+    """Mean over runs at each step with its Student interval; `low`, `high` are NaN below two runs."""
 
     mean: Float[np.ndarray, " step"]
     low: Float[np.ndarray, " step"]

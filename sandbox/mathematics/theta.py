@@ -14,6 +14,7 @@ from sandbox.mathematics.theta_certificates import (
     fill_below_half,
     karmarkar_karp,
     longest_first,
+    place_all_but_some,
     sorted_prefix,
     theta_certificates,
 )
@@ -24,6 +25,7 @@ __all__ = ["ThetaBracket", "dominant_atom", "theta_bracket", "theta_certificates
 
 ALWAYS_SEARCHED_KEYS = 16  # 2^7 + 2^8 sums a row: cheap enough to be exact even where a certificate would do
 DEFAULT_GAP = 1e-6
+CHUNK_WEIGHTS = 2**18  # weights worked on at once, 2 MB an array
 PLACED_HEADS = 4  # heads whose sides are enumerated for long rows that the first bounds leave open
 LONG_ROW_KEYS = (16, 20, 24)  # keys of a long row that are searched completely, more while it stays open
 
@@ -57,11 +59,12 @@ def theta_bracket(
     lower, upper = np.full(len(flat), np.nan), np.full(len(flat), np.nan)
     exact = np.zeros(len(flat), dtype=np.bool_)
     usable = np.flatnonzero(flat.max(axis=1, initial=0.0) > 0)
-    if len(usable):
-        search = _Search(fixed_point_rows(flat[usable]), gap)
+    step = max(1, CHUNK_WEIGHTS // max(values.shape[-1], 1))
+    for start in range(0, len(usable), step):
+        some = usable[start : start + step]
+        search = _Search(fixed_point_rows(flat[some]), gap)
         search.settle()
-        lower[usable], upper[usable] = search.lower(), search.upper()
-        exact[usable] = search.exact
+        lower[some], upper[some], exact[some] = search.lower(), search.upper(), search.exact
     return ThetaBracket(lower.reshape(shape), upper.reshape(shape), exact.reshape(shape))
 
 
@@ -128,5 +131,5 @@ class _Search:
             if len(which):
                 some = self.rows.select(which)
                 self._improve(which, *heads_against_tail(some, n_searched))
-                remainder = difference_largest(some.units, n_searched)
-                self._improve(which, smallest_difference(remainder))
+                self._improve(which, smallest_difference(difference_largest(some.units, n_searched)))
+                self._improve(which, smallest_difference(place_all_but_some(some, n_searched)))

@@ -53,6 +53,19 @@ def difference_largest(units: Int[np.ndarray, "row key"], n_left: int) -> Int[np
     return np.ascontiguousarray(items.T)
 
 
+def place_all_but_some(rows: FixedPointRows, n_left: int) -> Int[np.ndarray, "row left"]:
+    """Keep n_left - 1 keys of evenly spread size, place the others greedily, and append their difference.
+
+    Differencing nearly equal keys loses what a few of them could still balance; this keeps it. Rows must hold
+    at least `n_left` keys. (derived)
+    """
+    ranks = np.arange(n_left - 1) * (rows.n_keys[:, None] - 1) // max(n_left - 2, 1)
+    kept = np.take_along_axis(rows.units, ranks, axis=1)
+    placed = rows.units.copy()
+    np.put_along_axis(placed, ranks, 0, axis=1)
+    return np.concatenate([kept, longest_first(placed)[:, None]], axis=1)
+
+
 def karmarkar_karp(units: Int[np.ndarray, "row key"]) -> Int[np.ndarray, " row"]:
     """Difference that is left when the two largest keys are replaced by theirs until one remains."""
     return difference_largest(units, 1)[:, 0]
