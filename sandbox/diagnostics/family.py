@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Shaped
@@ -53,7 +53,7 @@ class SnapshotView:
         setting: Any = None,
         theta: np.ndarray | None = None,
         step: int | None = None,
-    ) -> Self:
+    ) -> "SnapshotView":
         """Look at `group` as it stands, or as it stood at `step` with weights `theta` (run, parameter)."""
         return cls(
             step=group.step if step is None else step,

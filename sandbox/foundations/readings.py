@@ -1,11 +1,12 @@
 """Readings: typed answers of diagnostics as NumPy arrays, and their form for the store."""
 
+# Shapes stand in words: they are checked at every construction, since stored files are read with them.
+
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float
 
 from sandbox.foundations.answers import NotApplicable
 from sandbox.foundations.errors import InvalidData
@@ -37,7 +38,8 @@ class Provenance:
 class PerHead:
     """Named numbers for each head of each layer; drawn as curves over steps."""
 
-    columns: dict[str, Float[np.ndarray, "run layer head"]]
+    columns: dict[str, np.ndarray]
+    """Each (run, layer, head)."""
     unit: str
     log: bool = False
     units: dict[str, str] = field(default_factory=dict)
@@ -63,7 +65,7 @@ class PerHead:
         if both:
             raise InvalidData(f"{', '.join(both)} has values and a reason to have none; keep one of the two.")
 
-    def for_run(self, index: int) -> Self:
+    def for_run(self, index: int) -> "PerHead":
         """The reading of one seed alone; the run axis stays, with length 1."""
         return replace(self, columns={name: _row(values, index) for name, values in self.columns.items()})
 
@@ -72,12 +74,13 @@ class PerHead:
 class Trajectory:
     """Labelled points in the plane; drawn where they are and where they have been."""
 
-    points: Float[np.ndarray, "run point 2"]
+    points: np.ndarray
+    """(run, point, 2)."""
     labels: tuple[str, ...]
     groups: tuple[str, ...]
     """One word per point, such as "prefix token" or "class 1"; points of a group share a colour."""
-    explained_variance: Float[np.ndarray, "run 2"] | None = None
-    """Share of the points' present variance along each axis; None where the space is 2-D already."""
+    explained_variance: np.ndarray | None = None
+    """(run, 2): share of the present variance along each axis; None where the space is 2-D already."""
     provenance: Provenance = field(default_factory=Provenance)
 
     def __post_init__(self) -> None:
@@ -90,7 +93,7 @@ class Trajectory:
         if self.explained_variance is not None:
             _shaped("explained_variance", self.explained_variance, (self.points.shape[0], 2))
 
-    def for_run(self, index: int) -> Self:
+    def for_run(self, index: int) -> "Trajectory":
         """The reading of one seed alone; the run axis stays, with length 1."""
         shares = self.explained_variance
         return replace(
@@ -104,11 +107,12 @@ class Trajectory:
 class AttentionMap:
     """Attention of one sequence for every layer and head; drawn on the fixed scale 0 to 1."""
 
-    weights: Float[np.ndarray, "run layer head query key"]
+    weights: np.ndarray
+    """(run, layer, head, query, key)."""
     key_labels: tuple[str, ...]
     query_labels: tuple[str, ...]
-    mask: Bool[np.ndarray, "query key"]
-    """True where the query may see the key; the other cells are hatched."""
+    mask: np.ndarray
+    """(query, key), bool: true where the query may see the key; the other cells are hatched."""
     provenance: Provenance = field(default_factory=Provenance)
 
     def __post_init__(self) -> None:
@@ -116,7 +120,7 @@ class AttentionMap:
         _shaped("weights", self.weights, ("run", "layer", "head", *cells))
         _shaped("mask", self.mask, cells)
 
-    def for_run(self, index: int) -> Self:
+    def for_run(self, index: int) -> "AttentionMap":
         """The reading of one seed alone; the run axis stays, with length 1."""
         return replace(self, weights=_row(self.weights, index))
 
