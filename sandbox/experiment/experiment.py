@@ -11,7 +11,7 @@ from sandbox.engine.optimizer import AdamW, Optimizer
 from sandbox.experiment.arm import STANDARD, Arm, arm_from_plain
 from sandbox.foundations.errors import InvalidExperiment, InvalidKnob, InvalidPlain
 from sandbox.foundations.knobs import Knobs, knob
-from sandbox.foundations.plain import to_plain, variant_from_plain
+from sandbox.foundations.plain import from_plain, to_plain, variant_from_plain
 from sandbox.foundations.seeding import MAX_SEED
 from sandbox.models import Architecture
 from sandbox.tasks import Task
@@ -132,7 +132,7 @@ def from_plain_experiment(plain: Any) -> Experiment:
         task=variant_from_plain(Task.variants, plain.get("task", "sparse modular addition"), "task"),
         model=variant_from_plain(Architecture.variants, plain.get("model", "encoder"), "model"),
         optimizer=variant_from_plain(Optimizer.variants, plain.get("optimizer", AdamW.kind), "optimizer"),
-        pace=Pace(**{name: plain[name] for name in pace_names if name in plain}),
+        pace=from_plain(Pace, {name: plain[name] for name in pace_names if name in plain}, "experiment"),
         seeds=read_seeds(plain.get("seeds", [0])),
         arms=_arms(plain.get("arms", [{"name": STANDARD}])),
     )

@@ -4,7 +4,7 @@ from dataclasses import MISSING, fields
 from typing import Any, TypeVar
 
 from sandbox.foundations.errors import InvalidPlain
-from sandbox.foundations.knobs import Knobs
+from sandbox.foundations.knobs import Knobs, check_knob
 from sandbox.foundations.registry import Registry
 
 K = TypeVar("K", bound=Knobs)
@@ -39,6 +39,8 @@ def from_plain(cls: type[K], plain: Any, where: str = "") -> K:
             raise InvalidPlain(f"{where} has no setting {str(key)[:80]!r}; it has {', '.join(known)}.")
         elif "registry" in known[key].metadata:
             values[key] = variant_from_plain(known[key].metadata["registry"], value, f"{where}.{key}")
+        elif "knob" in known[key].metadata:
+            values[key] = check_knob(where, key, known[key].metadata["knob"], known[key].default, value)
         else:
             values[key] = value
     missing = [
