@@ -13,7 +13,7 @@ class FixedPointRows(NamedTuple):
     """Rows scaled by a power of two, rounded to integers and sorted from the largest key down.
 
     `slack` bounds the sum of a row's rounding errors, in units; it is 0 where every weight was representable,
-    as in any row whose weights lie within a factor 2^7 of one another.
+    as is any weight of at least 1/128 of its row's sum.
     """
 
     units: Int[np.ndarray, "row key"]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sandbox.mathematics.theta import theta_bracket, theta_certificates
 from tests.mathematics.brute_force import exact_theta, exact_theta_of_small_integers
 
-ROWS_PER_FAMILY = 400
+ROWS_PER_FAMILY = 250
 RANDOM = np.random.default_rng(1848)
 
 
