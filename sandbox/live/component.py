@@ -1,0 +1,65 @@
+"""The component that pages place: one element, mounted once, that owns the whole live view."""
+
+import time
+from typing import Any, Literal
+
+import streamlit as st
+
+from sandbox.live.routes import scripts_version
+from sandbox.live.tokens import LIFETIME, Permission, Tokens
+
+# Streamlit sends this script with every mount, so it only fetches the real one, which the browser keeps.
+LOADER = """
+export default function (component) {
+  const { parentElement, data } = component;
+  const address = new URL(`live/static/${data.version}/main.js`, document.baseURI);
+  let gone = false;
+  let leave = null;
+  import(address.href).then((module) => { if (!gone) leave = module.mount(parentElement, data); });
+  return () => { gone = true; if (leave) leave(); };
+}
+"""
+
+_live_view = st.components.v2.component(
+    "attention_conditioning_sandbox.live",
+    html='<div class="acs-live" data-state="waiting"></div>',
+    js=LOADER,
+    isolate_styles=False,
+)
+
+
+def live_view(
+    run_id: str,
+    *,
+    key: str,
+    mode: Literal["live", "replay"] = "live",
+    height: int | None = None,
+    steer: bool = False,
+    panels: tuple[str, ...] | None = None,
+) -> None:
+    """Place the live view of a run (or of `recorded:NAME`) on the page; call it outside any fragment.
+
+    `mode="replay"` plays what is recorded from the start; `steer` shows the buttons that act on the run;
+    `panels` limits which panels stand there, by kind. Without `height` it is as tall as its panels.
+    """
+    data: dict[str, Any] = {
+        "run": run_id,
+        "token": _token(run_id, steer, key),
+        "mode": mode,
+        "version": scripts_version(),
+        "height": height,
+        "panels": list(panels) if panels else None,
+    }
+    _live_view(key=key, data=data)
+
+
+def _token(run_id: str, steer: bool, key: str) -> str:
+    # The same token for a while: new data makes the browser run the loader again. An open view
+    # renews its own token through its socket.
+    place = f"_live_token_{key}"
+    kept = st.session_state.get(place)
+    now = time.time()
+    if kept is None or kept[0] != (run_id, steer) or now - kept[2] > LIFETIME / 2:
+        kept = ((run_id, steer), Tokens().sign(Permission(run_id, steer)), now)
+        st.session_state[place] = kept
+    return str(kept[1])

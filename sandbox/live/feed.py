@@ -1,0 +1,230 @@
+"""Feed: what one run has recorded, read once and kept in memory for all its viewers."""
+
+import json
+import re
+import sqlite3
+import time
+from collections import deque
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sandbox.live.panels import curve_columns, fact_columns
+
+SCALARS = ("loss", "train_loss", "train_accuracy", "test_loss", "test_accuracy")
+"""Curves that travel; per-group accuracies stay in the store for tables."""
+RATE_WINDOW = 3.0
+NUMBERS = re.compile(r"\d+")
+
+
+class Rows:
+    """Growing rows of one series: ascending steps and their values, in one buffer."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.count = 0
+        self._steps = np.zeros(64, dtype=np.uint32)
+        self._values = np.zeros((64, *shape), dtype=np.float32)
+
+    @property
+    def steps(self) -> np.ndarray:
+        return self._steps[: self.count]
+
+    @property
+    def values(self) -> np.ndarray:
+        return self._values[: self.count]
+
+    @property
+    def last(self) -> int:
+        return int(self._steps[self.count - 1]) if self.count else -1
+
+    def append(self, step: int, values: np.ndarray) -> None:
+        if self.count == len(self._steps):
+            self._steps = np.concatenate([self._steps, np.zeros_like(self._steps)])
+            self._values = np.concatenate([self._values, np.zeros_like(self._values)])
+        self._steps[self.count] = step
+        self._values[self.count] = values
+        self.count += 1
+
+
+class Feed:
+    """A run folder as its viewers need it; `refresh()` takes in whatever is new and says whether anything was.
+
+    Reads the tables that the store documents, forward only: a resumed run rewrites identical rows, so rows
+    at known steps never change.
+    """
+
+    def __init__(self, run_id: str, folder: Path, *, recorded: bool = False) -> None:
+        self.run_id = run_id
+        self.folder = folder
+        self.version = 0
+        self.meta_version = 0
+        self.meta: dict[str, Any] = {}
+        self.rows: dict[tuple[int, str], Rows] = {}
+        self.queued_state: dict[str, Any] | None = None
+        self._recorded = recorded
+        self._connection: sqlite3.Connection | None = None
+        self._data_version = -1
+        self._pace: deque[tuple[float, int]] = deque()
+
+    # ------------------------------------------------------------ what the run is
+    @property
+    def ready(self) -> bool:
+        """Whether the run has said what it is (arms, seeds, experiment)."""
+        return {"arms", "seeds", "experiment"} <= self.meta.keys()
+
+    @property
+    def arms(self) -> list[str]:
+        return [arm if isinstance(arm, str) else str(arm["name"]) for arm in self.meta.get("arms", [])]
+
+    @property
+    def seeds(self) -> list[int]:
+        return list(self.meta.get("seeds", []))
+
+    @property
+    def status(self) -> dict[str, Any]:
+        """state, step, seconds, reason: the queue's word first where the worker cannot speak."""
+        recorded = self.meta.get("status") or {"state": "queued", "step": 0, "seconds": 0.0, "reason": ""}
+        return {**recorded, **(self.queued_state or {})}
+
+    @property
+    def step(self) -> int:
+        """The step every viewer may call `trained to`."""
+        trained = max((rows.last for (_, name), rows in self.rows.items() if name == "loss"), default=0)
+        return max(trained, int(self.status.get("step") or 0))
+
+    @property
+    def rate(self) -> float:
+        """Steps per second over the last seconds; 0 while nothing moves."""
+        if len(self._pace) < 2 or self.status.get("state") != "running":
+            return 0.0
+        (then, before), (now, after) = self._pace[0], self._pace[-1]
+        return (after - before) / (now - then) if now > then else 0.0
+
+    def readings(self) -> dict[str, dict[int, dict[str, Any]]]:
+        """Meta of every reading by kind and arm index, NotApplicable included."""
+        found: dict[str, dict[int, dict[str, Any]]] = {}
+        names = self.arms
+        for key, meta in self.meta.items():
+            if not key.startswith("reading/"):
+                continue
+            arm, _, kind = key.removeprefix("reading/").rpartition("/")
+            if arm in names:
+                found.setdefault(kind, {})[names.index(arm)] = meta
+            elif arm.isdigit() and int(arm) < len(names):
+                found.setdefault(kind, {})[int(arm)] = meta
+        return found
+
+    def head_columns(self) -> list[str]:
+        """Names `kind/column` of what is measured per head and drawn or printed by a panel, in a fixed order."""
+        names: dict[str, None] = {}
+        for kind, by_arm in sorted(self.readings().items()):
+            for meta in by_arm.values():
+                if meta.get("type") == "PerHead":
+                    names.update(dict.fromkeys(f"{kind}/{column}" for column in meta["columns"]))
+        return [name for name in (*curve_columns(), *fact_columns()) if name in names]
+
+    # ------------------------------------------------------------ reading it
+    def refresh(self) -> bool:
+        """Take in what is new; True where anything changed. A folder that is not there yet is no error."""
+        connection = self._connection or self._open()
+        if connection is None:
+            return False
+        try:
+            (data_version,) = connection.execute("PRAGMA data_version").fetchone()
+            if data_version == self._data_version:
+                return False
+            self._read_meta(connection)
+            if self.ready:
+                self._read_rows(connection)
+        except sqlite3.OperationalError:
+            # The writer is creating its tables, or the folder was just removed: look again next time.
+            return False
+        self._data_version = data_version
+        now = time.monotonic()
+        self._pace.append((now, self.step))
+        while len(self._pace) > 2 and now - self._pace[0][0] > RATE_WINDOW:
+            self._pace.popleft()
+        self.version += 1
+        return True
+
+    def frames(self, arm: int, kind: str, column: str, steps: list[int]) -> list[tuple[int, np.ndarray]]:
+        """Stored arrays (run, ...) of one reading column at the given steps, in order."""
+        if self._connection is None or not steps:
+            return []
+        found = []
+        for step in steps:
+            row = self._connection.execute(
+                "SELECT dtype, shape, data FROM snapshots WHERE arm=? AND name=? AND step=?",
+                (arm, f"{kind}/{column}", int(step)),
+            ).fetchone()
+            if row is not None:
+                found.append((int(step), _array(*row)))
+        return found
+
+    def frame_steps(self, arm: int, kind: str, column: str, after: int) -> list[int]:
+        """Steps above `after` at which the column is stored."""
+        if self._connection is None:
+            return []
+        rows = self._connection.execute(
+            "SELECT step FROM snapshots WHERE arm=? AND name=? AND step>? ORDER BY step",
+            (arm, f"{kind}/{column}", after),
+        )
+        return [int(step) for (step,) in rows]
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _open(self) -> sqlite3.Connection | None:
+        path = self.folder / "run.sqlite"
+        if not path.is_file():
+            return None
+        # A recorded run lies in the installed tree, which may be read-only: no -shm file can be made there.
+        mode = "mode=ro&immutable=1" if self._recorded else "mode=ro"
+        try:
+            self._connection = sqlite3.connect(
+                f"{path.absolute().as_uri()}?{mode}",
+                uri=True,
+                check_same_thread=False,
+                timeout=1.0,
+                isolation_level=None,
+            )
+        except sqlite3.OperationalError:
+            return None
+        return self._connection
+
+    def _read_meta(self, connection: sqlite3.Connection) -> None:
+        meta = {key: json.loads(value) for key, value in connection.execute("SELECT key, value FROM meta")}
+        moving = {"status"}
+        if {k: v for k, v in meta.items() if k not in moving} != {
+            k: v for k, v in self.meta.items() if k not in moving
+        }:
+            self.meta_version += 1
+        self.meta = meta
+
+    def _read_rows(self, connection: sqlite3.Connection) -> None:
+        seeds = len(self.seeds)
+        heads = self.head_columns()
+        for arm in range(len(self.arms)):
+            for name in SCALARS:
+                rows = self.rows.setdefault((arm, name), Rows((seeds,)))
+                for step, data in connection.execute(
+                    "SELECT step, data FROM scalars WHERE arm=? AND name=? AND step>? ORDER BY step",
+                    (arm, name, rows.last),
+                ):
+                    rows.append(step, np.frombuffer(data, dtype="<f8"))
+            for name in heads:
+                known = self.rows.get((arm, name))
+                for step, dtype, shape, data in connection.execute(
+                    "SELECT step, dtype, shape, data FROM snapshots WHERE arm=? AND name=? AND step>? ORDER BY step",
+                    (arm, name, known.last if known else -1),
+                ):
+                    values = _array(dtype, shape, data)
+                    known = known or self.rows.setdefault((arm, name), Rows(values.shape))
+                    known.append(step, values)
+
+
+def _array(dtype: str, shape: str, data: bytes) -> np.ndarray:
+    return np.frombuffer(data, dtype=np.dtype(dtype)).reshape([int(n) for n in NUMBERS.findall(shape)])

@@ -1,0 +1,119 @@
+"""Hub: one feed per watched run, read once for all its viewers, and the bytes they share."""
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from sandbox.foundations.errors import RunUnavailable
+from sandbox.live.feed import Feed
+from sandbox.live.hello import ASSETS
+from sandbox.live.updates import Cursor, Selection, next_update
+from sandbox.store.folder import run_path
+
+POLL = 0.03
+"""Seconds between looks at the run's database; one look at an unchanged one costs some microseconds."""
+STATE_POLL = 0.5
+LINGER = 20.0
+"""Seconds for which a feed outlives its last viewer, so that a reload does not read everything again."""
+RECORDED = "recorded:"
+SHARED_MESSAGES = 16
+
+StateOf = Callable[[str], dict[str, Any] | None]
+"""What the queue says of a run ({"state", "reason"}), or None where the worker's own word stands."""
+
+
+def folder_of(run_id: str) -> tuple[Path, bool]:
+    """The folder of a run's id or of `recorded:NAME`, and whether it is one of the recorded ones."""
+    if run_id.startswith(RECORDED):
+        return run_path(run_id.removeprefix(RECORDED), ASSETS / "recorded"), True
+    return run_path(run_id), False
+
+
+class Channel:
+    """One run's feed with its viewers; `changed` wakes them all."""
+
+    def __init__(self, feed: Feed, state_of: StateOf | None) -> None:
+        self.feed = feed
+        self.viewers = 0
+        self._state_of = state_of
+        self._changed = asyncio.Event()
+        self._shared: OrderedDict[tuple[Any, ...], tuple[bytes, Cursor]] = OrderedDict()
+        self._task = asyncio.create_task(self._follow())
+
+    def news(self) -> asyncio.Event:
+        """Set when the run has something newer than now; take it before looking, so that nothing slips by."""
+        return self._changed
+
+    def next_update(self, cursor: Cursor, selection: Selection, sequence: int) -> tuple[bytes, Cursor]:
+        """As `updates.next_update`, encoded once for all viewers that stand at the same place."""
+        key = (*cursor.key(self.feed, selection), sequence & 0xFFFF)
+        found = self._shared.get(key)
+        if found is None:
+            found = self._shared[key] = next_update(self.feed, cursor, selection, sequence)
+            if len(self._shared) > SHARED_MESSAGES:
+                self._shared.popitem(last=False)
+        return found
+
+    def close(self) -> None:
+        self._task.cancel()
+        self.feed.close()
+
+    def _wake(self) -> None:
+        event, self._changed = self._changed, asyncio.Event()
+        event.set()
+
+    async def _follow(self) -> None:
+        # The first look may read a long history: not on the loop that serves every other page.
+        await asyncio.to_thread(self.feed.refresh)
+        self._wake()
+        asked = 0.0
+        while True:
+            await asyncio.sleep(POLL)
+            moved = self.feed.refresh()
+            if self._state_of is not None and time.monotonic() - asked > STATE_POLL:
+                asked = time.monotonic()
+                moved |= await self._ask_queue(self._state_of)
+            if moved:
+                self._wake()
+
+    async def _ask_queue(self, state_of: StateOf) -> bool:
+        try:
+            said = await asyncio.to_thread(state_of, self.feed.run_id)
+        except RunUnavailable:
+            return False
+        moved = said != self.feed.queued_state
+        self.feed.queued_state = said
+        return moved
+
+
+class Hub:
+    """All channels of this server, made at the first viewer and closed a while after the last."""
+
+    def __init__(self, state_of: StateOf | None = None) -> None:
+        self._channels: dict[str, Channel] = {}
+        self._state_of = state_of
+
+    def join(self, run_id: str) -> Channel:
+        """The channel of `run_id`; RunUnavailable where that cannot be a run. Call `leave` after."""
+        channel = self._channels.get(run_id)
+        if channel is None:
+            folder, recorded = folder_of(run_id)
+            feed = Feed(run_id, folder, recorded=recorded)
+            channel = self._channels[run_id] = Channel(feed, None if recorded else self._state_of)
+        channel.viewers += 1
+        return channel
+
+    def leave(self, run_id: str) -> None:
+        """Count one viewer less."""
+        channel = self._channels[run_id]
+        channel.viewers -= 1
+        if channel.viewers == 0:
+            asyncio.get_running_loop().call_later(LINGER, self._close_if_empty, run_id, channel)
+
+    def _close_if_empty(self, run_id: str, channel: Channel) -> None:
+        if channel.viewers == 0 and self._channels.get(run_id) is channel:
+            del self._channels[run_id]
+            channel.close()

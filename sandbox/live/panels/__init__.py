@@ -1,0 +1,8 @@
+"""The live view's panels: one file per picture, found by importing this folder."""
+
+from sandbox.foundations.registry import discover
+from sandbox.live.panels.family import Curve, Panel, curve_columns, declare_panels, fact_columns
+
+discover(__name__, __path__)
+
+__all__ = ["Curve", "Panel", "curve_columns", "declare_panels", "fact_columns"]

@@ -1,0 +1,79 @@
+"""Panel: what one picture of the live view shows, in words and as the columns it reads."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+from sandbox.foundations.idea import Idea
+from sandbox.foundations.registry import Registry
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One family of lines, arms and seeds apart; a chip above the chart shows and hides it."""
+
+    column: str
+    """A scalar's name, or `kind/column` of a reading per head."""
+    label: str
+    style: str = "solid"
+    """solid, dashed (train), or dotted (a companion quantity on the same axis)."""
+    to: str = ""
+    """Second column of a bracket whose other end is `column`."""
+    on: bool = True
+    seeds: bool = True
+    """Whether seeds are drawn as thin lines besides the mean."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Panel(Idea):
+    """A picture: the words that explain it, the columns it reads, the renderer that draws it."""
+
+    variants: ClassVar[Registry["Panel"]] = Registry("panel")
+
+    order: ClassVar[int]
+    """Places are filled in this order."""
+    place: ClassVar[str]
+    """wide (half a row) or third (a third of one)."""
+    renderer: ClassVar[str]
+    """curves, trajectories or map: the script that draws it."""
+    how_to_read: ClassVar[str]
+    reading: ClassVar[str] = ""
+    """Kind of the diagnostic that it draws; empty for recorded scalars."""
+    curves: ClassVar[tuple[Curve, ...]] = ()
+    facts: ClassVar[tuple[tuple[str, str], ...]] = ()
+    """Further columns of the reading, as (column, label): printed for the chosen arm, seed and head."""
+    one_at_a_time: ClassVar[bool] = False
+    """Whether the chips choose one curve instead of showing and hiding each."""
+    unit: ClassVar[str] = ""
+    log: ClassVar[bool] = False
+    bounds: ClassVar[tuple[float, float] | None] = None
+    """The axis at rest where the quantity has natural bounds."""
+    lines: ClassVar[str] = ""
+    """Which reference lines are drawn: accuracy or loss."""
+
+    @classmethod
+    def declare(cls) -> dict[str, Any]:
+        """Everything the browser needs to know, as JSON values."""
+        words = ("kind", "title", "sentence", "how_to_read", "equation", "source", "certainty", "our_reading")
+        drawing = ("place", "renderer", "reading", "one_at_a_time", "unit", "log", "bounds", "lines", "facts")
+        declared: dict[str, Any] = {name: getattr(cls, name) for name in (*words, *drawing)}
+        return declared | {"curves": [asdict(curve) for curve in cls.curves]}
+
+
+def curve_columns() -> list[str]:
+    """The `kind/column` names that some panel draws as curves over steps."""
+    curves = (curve for panel in _in_order() for curve in panel.curves)
+    return list(dict.fromkeys(name for c in curves for name in (c.column, c.to) if "/" in name))
+
+
+def fact_columns() -> list[str]:
+    """The `kind/column` names that some panel only prints."""
+    return [column for panel in _in_order() for column, _ in panel.facts]
+
+
+def declare_panels() -> list[dict[str, Any]]:
+    """Every registered panel's declaration, in the order of its place."""
+    return [panel.declare() for panel in _in_order()]
+
+
+def _in_order() -> list[type[Panel]]:
+    return sorted(Panel.variants.values(), key=lambda panel: panel.order)

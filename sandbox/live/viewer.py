@@ -1,0 +1,166 @@
+"""Viewer: one websocket; pushes what is new at a bounded pace, and passes on what its owner asks for."""
+
+import asyncio
+import contextlib
+import json
+import time
+from typing import Any
+
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from sandbox.foundations.errors import SandboxError
+from sandbox.live.hello import hello
+from sandbox.live.hub import Channel
+from sandbox.live.tokens import Permission, Tokens
+from sandbox.live.updates import Cursor, Selection
+from sandbox.runner.control import RunControl
+
+RATE = 4.0
+"""Updates a second on average; a burst of two lets a change that comes early through."""
+BURST = 2.0
+IDLE = 5.0
+ACK_PATIENCE = 10.0
+"""Seconds after which a viewer that does not say it has drawn is sent the next update anyway."""
+MAX_REQUEST = 2000
+COMMANDS = ("pause", "resume", "step", "stop")
+RESTED = ("paused", "stopped", "failed", "done")
+
+
+class Viewer:
+    """Serves one accepted socket until it closes."""
+
+    def __init__(self, socket: WebSocket, channel: Channel, permission: Permission, tokens: Tokens) -> None:
+        self.socket = socket
+        self.channel = channel
+        self.permission = permission
+        self.tokens = tokens
+        self.selection = Selection()
+        self.cursor = Cursor()
+        self._wanted: dict[str, Any] = {}
+        self._started = asyncio.Event()
+        self._asked = asyncio.Event()
+        self._acked = asyncio.Event()
+        self._sequence = 0
+        self._allowance = BURST
+        self._counted = time.monotonic()
+
+    async def serve(self) -> None:
+        """Push and listen side by side; returns when the socket has closed."""
+        tasks = [asyncio.create_task(self._listen()), asyncio.create_task(self._push())]
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                with contextlib.suppress(WebSocketDisconnect, RuntimeError):
+                    task.result()
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    # ------------------------------------------------------------ what the viewer says
+    async def _listen(self) -> None:
+        while True:
+            text = await self.socket.receive_text()
+            try:
+                request = json.loads(text) if len(text) <= MAX_REQUEST else None
+            except ValueError:
+                request = None
+            if not isinstance(request, dict):
+                await self.socket.close(1003)
+                return
+            if "ack" in request and request["ack"] == self._sequence:
+                self._acked.set()
+            if "since" in request or "select" in request:
+                self._wanted.update({k: request[k] for k in ("since", "select") if k in request})
+                self._started.set()
+                self._asked.set()
+            if "command" in request:
+                await self._command(request["command"], request.get("n", 1))
+
+    async def _command(self, command: object, n: object) -> None:
+        if command not in COMMANDS:
+            return
+        answer: dict[str, Any] = {"type": "command", "command": command, "done": False}
+        if not self.permission.steer:
+            answer["reason"] = "You are watching this run; only its owner can steer it."
+        else:
+            try:
+                with RunControl(self.channel.feed.folder) as control:
+                    if command == "step":
+                        control.step(n if isinstance(n, int) and not isinstance(n, bool) else 1)
+                    else:
+                        {"pause": control.pause, "resume": control.resume, "stop": control.stop}[
+                            str(command)
+                        ]()
+                answer["done"] = True
+            except SandboxError as error:
+                answer["reason"] = str(error)
+        await self._tell(answer)
+
+    # ------------------------------------------------------------ what the viewer is sent
+    async def _push(self) -> None:
+        await self._started.wait()
+        feed = self.channel.feed
+        meta = version = -1
+        said: dict[str, Any] = {}
+        token_at = time.monotonic()
+        while True:
+            news = self.channel.news()
+            if feed.ready and feed.meta_version != meta:
+                await self._tell(hello(feed, steer=self.permission.steer))
+                meta, version = feed.meta_version, -1
+            if self._asked.is_set():
+                self._asked.clear()
+                self._take_up_wishes()
+                version, self._allowance = -1, max(self._allowance, 1.0)
+            if said != (status := feed.status):
+                await self._tell({"type": "status", "status": status})
+                if status.get("state") in RESTED and said.get("state") == "running":
+                    self.cursor = Cursor()  # what was thinned on the way is sent whole once nothing moves
+                said = status
+            fresh = feed.ready and feed.version != version
+            if fresh and self._allowed() >= 1.0:
+                version = feed.version
+                await self._send_update()
+                continue
+            if time.monotonic() - token_at > self.tokens.lifetime / 3:
+                token_at = time.monotonic()
+                await self._tell({"type": "token", "token": self.tokens.sign(self.permission)})
+            await self._wait(news, (1.0 - self._allowance) / RATE if fresh else IDLE)
+
+    def _take_up_wishes(self) -> None:
+        feed = self.channel.feed
+        if "select" in self._wanted:
+            self.selection = Selection.read(self._wanted["select"], feed)
+        since = self._wanted.get("since")
+        if isinstance(since, int) and not isinstance(since, bool):
+            self.cursor = Cursor.since(feed, since, self.selection)
+        self._wanted.clear()
+
+    async def _send_update(self) -> None:
+        self._sequence += 1
+        message, self.cursor = self.channel.next_update(self.cursor, self.selection, self._sequence)
+        self._acked.clear()
+        await self.socket.send_bytes(message)
+        self._allowance -= 1.0
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._acked.wait(), ACK_PATIENCE)
+
+    def _allowed(self) -> float:
+        """Updates that may be sent now: earned at RATE, at most two saved up."""
+        now = time.monotonic()
+        self._allowance = min(BURST, self._allowance + (now - self._counted) * RATE)
+        self._counted = now
+        return self._allowance
+
+    async def _wait(self, news: asyncio.Event, timeout: float) -> None:
+        """Until the run or the viewer has something new, or the time is over."""
+        tasks = [asyncio.ensure_future(event.wait()) for event in (news, self._asked)]
+        try:
+            await asyncio.wait(tasks, timeout=max(timeout, 0.005), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+
+    async def _tell(self, message: dict[str, Any]) -> None:
+        await self.socket.send_text(json.dumps(message, separators=(",", ":"), default=str))

@@ -1,0 +1,231 @@
+"""The binary form of one live update: fixed layouts, little-endian, every block on a four-byte border.
+
+Header (28 bytes): magic `AS`, version, flags, step u32, sequence u32, seconds f32, rate f32, the selection that the
+blocks answer (arm, seed, layer, head u8 each), block count u16, state u8, spare u8. Then blocks, told apart by their first byte:
+
+- ROWS: curves that share their steps. u8 1, u8 seeds, u16 rows, u16 series, u16 0, u32 rows before thinning,
+  then (column, arm) u8 pairs, padding, steps u32 [row], values f32 [series][seed][row].
+- HEADS: every head of the chosen arm and seed. u8 2, u8 columns, u8 layers, u8 heads, u32 step, column
+  numbers u8, padding, values f32 [column][layer][head].
+- POINTS: a trajectory's points. u8 3, u8 kind, u16 points, u32 step, explained variance 2 f32, centre 2 f32,
+  half range f32, i16 [point][2] in 32000ths of the half range; -32768 marks a value that is not finite.
+- MAP: one head's attention. u8 4, u8 kind, u16 queries, u16 keys, u16 block, u32 step, f32 maximum,
+  u8 [query][key] in 255ths of the maximum, padding. A maximum of NaN marks a map with a value that is not finite.
+
+Column and kind numbers are places in the lists `columns` and `kinds` of the JSON hello.
+"""
+
+import struct
+from dataclasses import dataclass, field
+
+import numpy as np
+
+MAGIC = b"AS"
+VERSION = 1
+HEADER = struct.Struct("<2sBBIIff4BHBB")
+ROWS_HEAD = struct.Struct("<BBHHHI")
+HEADS_HEAD = struct.Struct("<BBBBI")
+POINTS_HEAD = struct.Struct("<BBHI5f")
+MAP_HEAD = struct.Struct("<BBHHHIf")
+ROWS, HEADS, POINTS, MAP = 1, 2, 3, 4
+FULL, RESELECTED = 1, 2
+"""Flags: forget everything known; forget what belongs to the selection (frames and per-head curves)."""
+STATES = ("queued", "running", "paused", "stalled", "stopped", "failed", "done", "waiting")
+STEPS_PER_HALF = 32000
+NOT_FINITE = -32768
+MAX_CELLS = 64
+"""Maps with more tokens than this are averaged over square blocks of tokens."""
+
+
+@dataclass(frozen=True)
+class RowsBlock:
+    """Curves with common steps: `values[series, seed, row]`, series as (column, arm)."""
+
+    series: list[tuple[int, int]]
+    steps: np.ndarray
+    values: np.ndarray
+    thinned_from: int
+
+
+@dataclass(frozen=True)
+class HeadsBlock:
+    """Every head's value at `step` for the chosen arm and seed: `values[column, layer, head]`."""
+
+    step: int
+    columns: list[int]
+    values: np.ndarray
+
+
+@dataclass(frozen=True)
+class PointsBlock:
+    """A trajectory's points (point, 2) at `step`; `explained` is NaN where nothing was projected."""
+
+    kind: int
+    step: int
+    points: np.ndarray
+    explained: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class MapBlock:
+    """One head's attention as bytes (query, key) in 255ths of `maximum`; cells average `block` x `block` tokens."""
+
+    kind: int
+    step: int
+    cells: np.ndarray
+    maximum: float
+    block: int = 1
+
+
+Block = RowsBlock | HeadsBlock | PointsBlock | MapBlock
+
+
+@dataclass(frozen=True)
+class Update:
+    """One message: where the run is, what the selection was, and what is new."""
+
+    step: int
+    sequence: int
+    seconds: float
+    rate: float
+    state: str
+    selection: tuple[int, int, int, int]
+    """arm, seed (its place), layer, head."""
+    flags: int = 0
+    blocks: list[Block] = field(default_factory=list)
+
+
+def map_block(kind: int, step: int, weights: np.ndarray) -> MapBlock:
+    """Quantize one head's weights (query, key), averaging blocks of tokens where there are more than 64."""
+    block = -(-max(weights.shape) // MAX_CELLS)
+    if block > 1:
+        weights = _block_mean(weights, block)
+    if not np.isfinite(weights).all():
+        return MapBlock(kind, step, np.zeros(weights.shape, dtype=np.uint8), float("nan"), block)
+    maximum = float(weights.max(initial=0.0))
+    cells = np.rint(weights * (255.0 / maximum)) if maximum > 0 else np.zeros(weights.shape)
+    return MapBlock(kind, step, np.clip(cells, 0, 255).astype(np.uint8), maximum, block)
+
+
+def _block_mean(weights: np.ndarray, block: int) -> np.ndarray:
+    rows = np.add.reduceat(weights, range(0, weights.shape[0], block), axis=0)
+    sums = np.add.reduceat(rows, range(0, weights.shape[1], block), axis=1)
+    tall, wide = (np.minimum(block, n - np.arange(0, n, block)) for n in weights.shape)
+    return sums / (tall[:, None] * wide[None, :])
+
+
+def encode(update: Update) -> bytes:
+    """The message's bytes; at most 65535 rows and blocks, 255 columns and arms."""
+    parts = [
+        HEADER.pack(
+            MAGIC,
+            VERSION,
+            update.flags,
+            update.step,
+            update.sequence & 0xFFFFFFFF,
+            update.seconds,
+            update.rate,
+            *update.selection,
+            len(update.blocks),
+            STATES.index(update.state),
+            0,
+        )
+    ]
+    for block in update.blocks:
+        parts.extend(_encode_block(block))
+    return b"".join(parts)
+
+
+def _encode_block(block: Block) -> list[bytes]:
+    if isinstance(block, RowsBlock):
+        pairs = bytes(number for pair in block.series for number in pair)
+        return [
+            ROWS_HEAD.pack(
+                ROWS, block.values.shape[1], len(block.steps), len(block.series), 0, block.thinned_from
+            ),
+            _padded(pairs),
+            np.ascontiguousarray(block.steps, dtype="<u4").tobytes(),
+            np.ascontiguousarray(block.values, dtype="<f4").tobytes(),
+        ]
+    if isinstance(block, HeadsBlock):
+        n, layers, heads = block.values.shape
+        return [
+            HEADS_HEAD.pack(HEADS, n, layers, heads, block.step),
+            _padded(bytes(block.columns)),
+            np.ascontiguousarray(block.values, dtype="<f4").tobytes(),
+        ]
+    if isinstance(block, PointsBlock):
+        centre, half, places = _quantized(block.points)
+        return [
+            POINTS_HEAD.pack(
+                POINTS, block.kind, len(block.points), block.step, *block.explained, *centre, half
+            ),
+            places.astype("<i2").tobytes(),
+        ]
+    queries, keys = block.cells.shape
+    head = MAP_HEAD.pack(MAP, block.kind, queries, keys, block.block, block.step, block.maximum)
+    return [head, _padded(np.ascontiguousarray(block.cells, dtype=np.uint8).tobytes())]
+
+
+def _quantized(points: np.ndarray) -> tuple[tuple[float, float], float, np.ndarray]:
+    finite = np.isfinite(points)
+    low = np.where(finite, points, np.inf).min(axis=0, initial=np.inf)
+    high = np.where(finite, points, -np.inf).max(axis=0, initial=-np.inf)
+    if not np.isfinite([low, high]).all():
+        return (0.0, 0.0), 1.0, np.full(points.shape, NOT_FINITE)
+    centre = (low + high) / 2
+    half = float((high - low).max() / 2) or 1.0
+    places = np.rint(np.where(finite, points - centre, 0.0) * (STEPS_PER_HALF / half))
+    return (float(centre[0]), float(centre[1])), half, np.where(finite, places, NOT_FINITE)
+
+
+def _padded(data: bytes) -> bytes:
+    return data + b"\0" * (-len(data) % 4)
+
+
+def decode(message: bytes) -> Update:
+    """The update in `message`; ValueError where it is not one of this version."""
+    if len(message) < HEADER.size or message[:3] != MAGIC + bytes([VERSION]):
+        raise ValueError("This is no live update of this version.")
+    _, _, flags, step, sequence, seconds, rate, *rest = HEADER.unpack_from(message)
+    blocks: list[Block] = []
+    at = HEADER.size
+    for _ in range(rest[4]):
+        block, at = _decode_block(message, at)
+        blocks.append(block)
+    return Update(
+        step, sequence, seconds, rate, STATES[rest[5]], (rest[0], rest[1], rest[2], rest[3]), flags, blocks
+    )
+
+
+def _decode_block(message: bytes, at: int) -> tuple[Block, int]:
+    tag = message[at]
+    if tag == ROWS:
+        _, seeds, n, series, _, thinned_from = ROWS_HEAD.unpack_from(message, at)
+        at += ROWS_HEAD.size
+        pairs = [(message[at + 2 * i], message[at + 2 * i + 1]) for i in range(series)]
+        steps, at = _numbers(message, "<u4", (n,), at + 2 * series + (-2 * series % 4))
+        values, at = _numbers(message, "<f4", (series, seeds, n), at)
+        return RowsBlock(pairs, steps, values, thinned_from), at
+    if tag == HEADS:
+        _, n, layers, heads, step = HEADS_HEAD.unpack_from(message, at)
+        at += HEADS_HEAD.size
+        columns = list(message[at : at + n])
+        values, at = _numbers(message, "<f4", (n, layers, heads), at + n + (-n % 4))
+        return HeadsBlock(step, columns, values), at
+    if tag == POINTS:
+        _, kind, n, step, *explained, x, y, half = POINTS_HEAD.unpack_from(message, at)
+        places, at = _numbers(message, "<i2", (n, 2), at + POINTS_HEAD.size)
+        points = np.where(places == NOT_FINITE, np.nan, places * (half / STEPS_PER_HALF) + np.array([x, y]))
+        return PointsBlock(kind, step, points, (explained[0], explained[1])), at
+    if tag == MAP:
+        _, kind, queries, keys, block, step, maximum = MAP_HEAD.unpack_from(message, at)
+        cells, at = _numbers(message, "u1", (queries, keys), at + MAP_HEAD.size)
+        return MapBlock(kind, step, cells, maximum, block), at + (-queries * keys % 4)
+    raise ValueError(f"This live update has a block of unknown kind {tag}.")
+
+
+def _numbers(message: bytes, dtype: str, shape: tuple[int, ...], at: int) -> tuple[np.ndarray, int]:
+    count = int(np.prod(shape))
+    values = np.frombuffer(message, dtype, count, at).reshape(shape)
+    return values, at + values.nbytes
