@@ -78,7 +78,7 @@ def numerical_rank(
     return spectrum_ends(matrix, tolerance).rank
 
 
-def condition_number(matrix: Real[np.ndarray, "*stack row column"]) -> Float[np.ndarray, "*stack"] | float:
+def condition_number(matrix: Real[np.ndarray, "*stack row column"]) -> Float[np.ndarray, "*stack"]:
     """kappa = sigma_max / sigma_min, at least 1; over the two last axes.
 
     Infinite where sigma_min is at most max(rows, columns) epsilon sigma_max (float64): such a matrix cannot
@@ -92,7 +92,7 @@ def condition_number(matrix: Real[np.ndarray, "*stack row column"]) -> Float[np.
 
 def condition_number_nonzero(
     matrix: Real[np.ndarray, "*stack row column"], tolerance: float | None = None
-) -> Float[np.ndarray, "*stack"] | float:
+) -> Float[np.ndarray, "*stack"]:
     """kappa_+ = sigma_max / (smallest singular value above `tolerance` times sigma_max); at least 1.
 
     The tolerance is relative and defaults to max(rows, columns) epsilon (float64). Infinite for the zero
@@ -106,8 +106,7 @@ def _ratio(largest: np.ndarray, smallest: np.ndarray, tolerance: float) -> np.nd
     regular = (smallest > tolerance * largest) & (smallest > 0)
     with np.errstate(over="ignore"):
         ratio = np.where(regular, largest / np.where(regular, smallest, 1.0), np.inf)
-    ratio = np.where(np.isnan(largest), np.nan, ratio)
-    return ratio[()]  # one matrix gives one number
+    return np.where(np.isnan(largest), np.nan, ratio)
 
 
 def _checked_tolerance(tolerance: float | None, shape: tuple[int, ...]) -> float:
