@@ -1,13 +1,21 @@
-"""When a run is evaluated and when its weights are kept: fixed by the step limit alone, so that resuming changes nothing."""
+"""When a run is evaluated and when its weights are kept: fixed by the experiment, so that resuming changes nothing."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
 
-DENSE = 20
+DENSE = 12
 """Every step up to this one is kept: what happens first happens fast."""
 
-BUDGET = 240
+BUDGET = 96
 """Snapshots with weights of one run at most, however long it is."""
+
+MOST_BYTES = 64 * 2**20
+"""Weights kept of one run at most; large models are kept at fewer steps, of which there are at least FEWEST."""
+
+FEWEST = 32
+
+STEPS_EACH = 4
+"""A short run is read at every fourth step on average: reading one costs about as much as a step."""
 
 
 def evaluation_steps(steps: int, every: int) -> tuple[int, ...]:
@@ -35,6 +43,11 @@ def snapshot_steps(steps: int, budget: int = BUDGET, dense: int = DENSE) -> tupl
         free -= 1
     chosen[-1] = steps
     return tuple(sorted(set(chosen)))
+
+
+def snapshot_budget(steps: int, bytes_each: int) -> int:
+    """How many snapshots a run of `steps` may have whose weights, of all arms and seeds, take `bytes_each`."""
+    return max(FEWEST, min(BUDGET, steps // STEPS_EACH, MOST_BYTES // max(bytes_each, 1)))
 
 
 def next_step(schedule: Sequence[int], after: int) -> int | None:

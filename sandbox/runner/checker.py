@@ -1,0 +1,48 @@
+"""The checker: a process with torch that answers whether an experiment is sound, and describes what there is."""
+
+import json
+import logging
+import os
+from multiprocessing.connection import Connection
+
+from sandbox.runner.queue import refusal
+from sandbox.runner.worker import bind_to_supervisor
+
+log = logging.getLogger(__name__)
+
+
+def answer_checks(requests: Connection, lifeline: Connection) -> None:
+    """Answer requests until the supervisor goes; entry point of the child process.
+
+    A request is ("check", id, JSON text) or ("catalogue", 0, ""); the answer is (id, JSON text), the
+    text empty where the catalogue could not be made.
+    """
+    bind_to_supervisor(lifeline)
+    os.nice(5)  # before the trainers, after the pages
+    import torch
+
+    torch.set_num_threads(1)
+    while True:
+        question, number, text = requests.recv()
+        requests.send((number, _catalogue() if question == "catalogue" else _check(text)))
+
+
+def _catalogue() -> str:
+    from sandbox.experiment.describe import describe
+
+    try:
+        return json.dumps(describe())
+    except Exception:  # the pages say that it is missing; the log says why
+        log.exception("the catalogue could not be made")
+        return ""
+
+
+def _check(text: str) -> str:
+    from sandbox.experiment import check
+
+    try:
+        answer = check(json.loads(text))
+    except Exception as error:  # whatever it is, somebody waits for a sentence
+        log.exception("an experiment could not be checked")
+        answer = refusal(f"The experiment could not be checked: {type(error).__name__}: {str(error)[:200]}")
+    return json.dumps(answer)

@@ -1,0 +1,202 @@
+"""The supervisor's child processes: forked from one server that has torch loaded, each on its own pipe."""
+
+import logging
+import multiprocessing
+import os
+import time
+from collections.abc import Callable, Iterator
+from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerProcess
+from pathlib import Path
+
+from sandbox.foundations.errors import RunUnavailable
+from sandbox.runner.checker import answer_checks
+from sandbox.runner.worker import report_preload, work
+from sandbox.store import RunWriter, open_run
+from sandbox.store.folder import read_experiment
+
+PRELOAD = "sandbox.runner.preload"
+CHECK_LIMIT = 20.0
+"""Seconds that one question may take before it is answered with a refusal."""
+
+log = logging.getLogger(__name__)
+
+
+class Worker:
+    """A running worker as the supervisor sees it."""
+
+    def __init__(self, process: ForkServerProcess, connection: Connection) -> None:
+        self.process = process
+        self.connection = connection
+        self.state = "running"
+        self.step = 0
+        self.heard = time.time()
+        self.written = 0.0
+        self.silent = False
+        self.ended: tuple[str, str] | None = None
+
+    def take_messages(self) -> bool:
+        """Read all that has arrived; True if there was anything."""
+        heard = False
+        try:
+            while not self.silent and self.connection.poll():
+                message = self.connection.recv()
+                heard = True
+                self.heard = time.time()
+                if message[0] == "beat":
+                    _, self.state, self.step = message
+                else:
+                    _, state, self.step, reason = message
+                    self.ended = (state, reason)
+        except (EOFError, OSError):
+            self.silent = True
+        return heard
+
+    def abandon(self) -> None:
+        """Close the pipe, which ends the worker, and see that it has ended."""
+        self.connection.close()
+        self.process.join(timeout=2)
+        if self.process.is_alive():
+            self.process.kill()
+            self.process.join(timeout=2)
+
+    def close(self) -> None:
+        """Let go of a worker that has ended."""
+        self.connection.close()
+        self.process.join(timeout=2)
+
+
+class Checker:
+    """The process that answers questions, one at a time and in order."""
+
+    def __init__(self, process: ForkServerProcess, connection: Connection, lifeline: Connection) -> None:
+        self.process = process
+        self.connection = connection
+        self._lifeline = lifeline
+        self._asked: dict[int, tuple[str, int, str]] = {}
+        self._since = time.monotonic()
+        self._dead = False
+        self._timed_out = False
+
+    def ask(self, question: str, number: int, text: str) -> None:
+        """Send a question, unless this one waits already."""
+        if number in self._asked:
+            return
+        if not self._asked:
+            self._since = time.monotonic()
+        self._asked[number] = (question, number, text)
+        try:
+            self.connection.send((question, number, text))
+        except OSError:
+            self._dead = True
+
+    def answers(self) -> Iterator[tuple[int, str]]:
+        """The answers that have come in, each with its number."""
+        try:
+            while not self._dead and self.connection.poll():
+                number, answer = self.connection.recv()
+                self._asked.pop(number, None)
+                self._since = time.monotonic()
+                yield number, answer
+        except (EOFError, OSError):
+            self._dead = True
+
+    def overdue(self) -> Iterator[tuple[int, str]]:
+        """The question that has taken too long, after which the process is ended."""
+        if self._asked and time.monotonic() - self._since > CHECK_LIMIT:
+            number = next(iter(self._asked))
+            del self._asked[number]
+            self._dead = self._timed_out = True
+            self.process.kill()
+            if number:
+                yield number, f"Checking this experiment took more than {CHECK_LIMIT:g} s; make its sizes smaller."
+
+    def alive(self) -> bool:
+        """Whether it can still answer."""
+        return not self._dead and self.process.is_alive()
+
+    def left_behind(self) -> tuple[int | None, list[tuple[str, int, str]]]:
+        """The question it died of, if it did, and those that have to be asked again of the next one."""
+        waiting = list(self._asked.values())
+        if self._timed_out or not waiting or waiting[0][0] != "check":
+            return None, waiting
+        return waiting[0][1], waiting[1:]
+
+    def end(self) -> None:
+        """Close its pipes and see that it ends."""
+        self.connection.close()
+        self._lifeline.close()
+        self.process.join(timeout=2)
+        if self.process.is_alive():
+            self.process.kill()
+
+
+class Children:
+    """Starts the child processes. `job` is what a worker does; another one than training is for tests."""
+
+    def __init__(
+        self,
+        job: Callable[[Connection, str, str, str, int], None] = work,
+        questions: Callable[[Connection, Connection], None] = answer_checks,
+        preload: str = PRELOAD,
+        memory: int | None = None,
+    ) -> None:
+        self._context = multiprocessing.get_context("forkserver")
+        self._context.set_forkserver_preload([preload] if preload else [])
+        self._job = job
+        self._questions = questions
+        self._preload = preload
+        self._memory = default_memory() if memory is None else memory
+
+    def start(self) -> None:
+        """Start the fork server and see that it loaded what it should: it would say nothing if it had not."""
+        if not self._preload:
+            return
+        ours, theirs = self._context.Pipe()
+        process = self._context.Process(target=report_preload, args=(theirs,), daemon=True)
+        process.start()
+        theirs.close()
+        loaded = ours.recv()
+        process.join()
+        ours.close()
+        if loaded != (True, True):
+            log.error("the fork server did not load %s; every run will start seconds later", self._preload)
+
+    def worker(self, folder: Path, plain: str, device: str) -> Worker:
+        """A worker for the run in `folder`."""
+        ours, theirs = self._context.Pipe()
+        arguments = (theirs, str(folder), plain, device, self._memory)
+        process = self._context.Process(target=self._job, args=arguments, name=folder.name, daemon=False)
+        process.start()
+        theirs.close()
+        return Worker(process, ours)
+
+    def checker(self) -> Checker:
+        """A process that answers questions."""
+        ours, theirs = self._context.Pipe()
+        lifeline, end = self._context.Pipe()
+        process = self._context.Process(target=self._questions, args=(theirs, end), name="checker", daemon=True)
+        process.start()
+        theirs.close()
+        end.close()
+        return Checker(process, ours, lifeline)
+
+    def mark_failed(self, folder: Path, step: int, reason: str) -> None:
+        """Write into the run itself that it failed, so that whoever opens the folder sees it."""
+        try:
+            with RunWriter.open(folder, read_experiment(folder)) as writer:
+                writer.status("failed", step, open_run(folder).status["seconds"], reason)
+        except RunUnavailable as error:
+            log.warning("the run could not be marked as failed: %s", error)
+
+
+def default_memory() -> int:
+    """Bytes a worker may hold: SANDBOX_WORKER_GB, else half of the machine's memory, at most 8 GiB."""
+    stated = os.environ.get("SANDBOX_WORKER_GB")
+    if stated:
+        try:
+            return int(float(stated) * 2**30)
+        except (ValueError, OverflowError):
+            log.error("SANDBOX_WORKER_GB is %r, which is not a number of gigabytes; the default is used", stated[:40])
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return min(8 * 2**30, total // 2)

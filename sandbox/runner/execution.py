@@ -1,0 +1,257 @@
+"""Execution: trains all arms of an experiment in lock step into a run folder, and obeys the run's control."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from sandbox.engine.device import one_thread
+from sandbox.engine.torch_engine import TorchGroup
+from sandbox.experiment import Experiment
+from sandbox.experiment.schedule import evaluation_steps, next_step, snapshot_budget, snapshot_steps
+from sandbox.foundations.errors import SandboxError
+from sandbox.runner.control import RunControl
+from sandbox.runner.recording import Recorder, Snapshot
+from sandbox.store import RunWriter
+
+TURN = 0.012
+"""Seconds of training between two looks at the control."""
+
+COMMIT_EVERY = 0.2
+FRAME_EVERY = 0.25
+"""Least seconds between two live readings."""
+
+FRAMES_KEPT = 2400
+"""Live readings at full rate; a longer run spaces them by its age over this, so that its folder stays bounded."""
+
+CHECKPOINT_EVERY = 2.0
+WATCHING_SHARE = 0.2
+"""Most of a run's time that live readings and checkpoints may take."""
+
+MOST_STEPS_AT_ONCE = 1000
+
+
+class Execution:
+    """One execution of `experiment` into `folder`, from its latest checkpoint where there is one.
+
+    `live` adds readings between the scheduled snapshots, for viewers; they change nothing that is
+    trained or scheduled. Raises RunUnavailable where the folder is written by another process or
+    holds another experiment, DeviceUnavailable for a device this machine lacks.
+    """
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        folder: str | Path,
+        device: str = "cpu",
+        *,
+        live: bool = False,
+        on_snapshot: Callable[[Snapshot], None] | None = None,
+        on_beat: Callable[[str, int], None] | None = None,
+    ) -> None:
+        self.experiment = experiment
+        self.device = device
+        self.step = 0
+        self.seconds = 0.0
+        """Seconds spent training, evaluating and reading, pauses apart."""
+        self._live = live
+        self._on_snapshot = on_snapshot
+        self._on_beat = on_beat
+        self._interrupted = False
+        self._writer = RunWriter.open(folder, experiment.to_plain())
+        self._control = RunControl(folder)
+        self._used = self._control.granted
+        self._arm_seconds = np.zeros(len(experiment.arms))
+        self._frame_cost = self._checkpoint_cost = 0.0
+        self._seconds_per_step = 0.0
+        self._last_frame = self._last_commit = self._last_checkpoint = 0.0
+        self._saved = -1
+        self._state = "queued"
+
+    def interrupt(self) -> None:
+        """Ask `run` to write a checkpoint and return as soon as the present step is done; safe in a signal handler."""
+        self._interrupted = True
+
+    def run(self) -> tuple[str, str]:
+        """Train to the step limit or until told to stop; returns the state, `done` or `stopped`, and the reason.
+
+        A deliberate error is recorded as the reason for `failed`, then raised.
+        """
+        try:
+            self._commit("running")
+            self._prepare()
+            return self._train()
+        except SandboxError as error:
+            self._fail(str(error))
+            raise
+        except Exception as error:
+            self._fail(f"The trainer met an error of its own: {type(error).__name__}: {str(error)[:300]}")
+            raise
+        finally:
+            self._control.close()
+            self._writer.close()
+
+    def _prepare(self) -> None:
+        one_thread()
+        experiment = self.experiment
+        self._groups = [
+            TorchGroup(experiment.setting(arm.name), experiment.seeds, self.device) for arm in experiment.arms
+        ]
+        self._recorder = Recorder(experiment, self._groups, self._writer)
+        self._recorder.describe(self.device)
+        row = sum(group.layout.size for group in self._groups) * len(experiment.seeds) * 4
+        self._snapshots = snapshot_steps(experiment.steps, snapshot_budget(experiment.steps, row))
+        self._evaluations = evaluation_steps(experiment.steps, experiment.pace.evaluate_every)
+        self._evaluated, self._kept = frozenset(self._evaluations), frozenset(self._snapshots)
+        found = self._writer.latest_checkpoint()
+        if found is not None:
+            self._load(*found)
+        else:
+            self._arrive(0, [])
+        self._commit("running")
+        self._last_checkpoint = time.monotonic()
+
+    def _train(self) -> tuple[str, str]:
+        while self.step < self.experiment.steps:
+            if self._wish() == "stop":
+                return self._end("stopped", f"stopped at step {self.step} of {self.experiment.steps}")
+            if self._wish() == "pause" and not self._wait_for_leave():
+                continue
+            self._turn()
+        return self._end("done", f"the step limit of {self.experiment.steps} is reached")
+
+    def _turn(self) -> None:
+        """A few steps of every arm, then whatever is due after them."""
+        began = time.perf_counter()
+        n = self._steps_at_once()
+        losses = []
+        for arm, group in enumerate(self._groups):
+            started = time.perf_counter()
+            losses.append(group.advance(n))
+            self._arm_seconds[arm] += time.perf_counter() - started
+        per_step = (time.perf_counter() - began) / n
+        # Down at once, up slowly: a turn that is too long is felt, one that is too short is not.
+        self._seconds_per_step = max(per_step, 0.8 * self._seconds_per_step)
+        self._arrive(self.step + n, losses)
+        self.seconds += time.perf_counter() - began
+        now = time.monotonic()
+        pausing = self._pausing()
+        if pausing or now - self._last_commit >= COMMIT_EVERY:
+            self._commit("paused" if pausing else "running")
+        if now - self._last_checkpoint >= max(CHECKPOINT_EVERY, self._checkpoint_cost / WATCHING_SHARE):
+            self._save()
+
+    def _steps_at_once(self) -> int:
+        """As many steps as fit in a turn, but not beyond the next thing that is scheduled."""
+        if self._wish() == "pause":
+            self._used = (self._used + 1) & 0xFFFFFFFF
+            return 1
+        self._used = self._control.granted
+        limits = [next_step(schedule, self.step) for schedule in (self._evaluations, self._snapshots)]
+        room = min(limit for limit in limits if limit is not None) - self.step
+        fitting = int(TURN / self._seconds_per_step) if self._seconds_per_step else 1
+        return max(1, min(room, fitting, MOST_STEPS_AT_ONCE))
+
+    def _arrive(self, step: int, losses: list[np.ndarray]) -> None:
+        """Record all of what belongs to `step`: a reader counts a step as complete once it sees a row of it."""
+        evaluations = []
+        if step in self._evaluated:
+            for group in self._groups:
+                evaluations.append(group.evaluate())
+                if self._pausing() and self._state == "running":
+                    # Evaluating all arms can take longer than anyone waits for an answer to a click.
+                    self._commit("paused")
+        for arm, values in enumerate(losses):
+            self._recorder.losses(arm, step - len(values) + 1, values)
+        for arm, found in enumerate(evaluations):
+            self._recorder.evaluation(step, arm, found)
+        self.step = step
+        if step in self._kept:
+            self._recorder.weights(step)
+            snapshot = self._frame()
+            if self._on_snapshot is not None:
+                self._on_snapshot(snapshot)
+        elif self._live:
+            waited = time.monotonic() - self._last_frame
+            least = max(FRAME_EVERY, self._frame_cost / WATCHING_SHARE, self.seconds / FRAMES_KEPT)
+            if waited >= least or self._pausing():
+                self._frame()
+
+    def _frame(self) -> Snapshot:
+        started = time.monotonic()
+        snapshot = self._recorder.readings(self.step)
+        self._last_frame = time.monotonic()
+        self._frame_cost = self._last_frame - started
+        return snapshot
+
+    def _wait_for_leave(self) -> bool:
+        """Wait while paused; True once a single step is granted, False once the wish has changed."""
+        if self._pausing():
+            self._commit("paused")
+            if self._saved != self.step:
+                self._save()  # a worker that dies while paused is then paused at this step again
+        told = time.monotonic()
+        while self._wish() == "pause":
+            if self._control.granted != self._used:
+                return True
+            time.sleep(0.004)
+            if time.monotonic() - told > 1.0:
+                told = time.monotonic()
+                self._beat("paused")
+        return False
+
+    def _pausing(self) -> bool:
+        """Whether the run is to wait now: a pause is wished for and every single step granted is made."""
+        return self._wish() == "pause" and self._control.granted == self._used
+
+    def _wish(self) -> str:
+        return "stop" if self._interrupted else self._control.wish
+
+    def _end(self, state: str, reason: str) -> tuple[str, str]:
+        if self._saved != self.step:
+            self._save()
+        self._commit(state, reason)
+        return state, reason
+
+    def _fail(self, reason: str) -> None:
+        self._report("failed", reason)
+        self._writer.commit()
+
+    def _commit(self, state: str, reason: str = "") -> None:
+        self._report(state, reason)
+        self._writer.commit()
+        self._last_commit = time.monotonic()
+        self._beat(state)
+
+    def _report(self, state: str, reason: str = "") -> None:
+        self._state = state
+        arm_seconds = dict(zip(self._writer.arms, self._arm_seconds.tolist(), strict=True))
+        self._writer.status(state, self.step, self.seconds, reason, arm_seconds=arm_seconds)
+
+    def _beat(self, state: str) -> None:
+        if self._on_beat is not None and state in ("running", "paused"):
+            self._on_beat(state, self.step)
+
+    def _save(self) -> None:
+        """Write a checkpoint; the rows it builds on are committed first."""
+        started = time.monotonic()
+        arrays = {
+            f"group/{arm}/{name}": array
+            for arm, group in enumerate(self._groups)
+            for name, array in group.state().items()
+        }
+        clock = np.array([self.seconds, *self._arm_seconds])
+        self._writer.checkpoint(self.step, {**arrays, **self._recorder.state(), "clock": clock})
+        self._saved = self.step
+        self._last_checkpoint = time.monotonic()
+        self._checkpoint_cost = self._last_checkpoint - started
+
+    def _load(self, step: int, arrays: dict[str, np.ndarray]) -> None:
+        for arm, group in enumerate(self._groups):
+            start = f"group/{arm}/"
+            group.load({k.removeprefix(start): v for k, v in arrays.items() if k.startswith(start)})
+        self._recorder.load(arrays)
+        self.seconds, *arm_seconds = arrays["clock"].tolist()
+        self._arm_seconds = np.array(arm_seconds)
+        self.step = self._saved = step

@@ -1,0 +1,195 @@
+"""The queue: every run that was asked for, its state, and questions to the trainer, in runs/catalogue.sqlite.
+
+Pages ask, the supervisor answers; this module needs no torch.
+"""
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sandbox.foundations.errors import InvalidPlain, RunUnavailable
+from sandbox.runner.catalogue_file import catalogue
+from sandbox.runner.control import RunControl
+from sandbox.runner.names import new_run_id
+from sandbox.store.folder import run_path, runs_root
+
+__all__ = [
+    "QueuedRun", "catalogue", "catalogue_connection", "check", "enqueue", "open_catalogue", "position",
+    "refusal", "requeue", "state", "states", "stop",
+]  # fmt: skip
+
+MAX_PLAIN = 200_000
+"""Longest experiment in characters of JSON; a real one has a few thousand."""
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS runs(
+    id TEXT PRIMARY KEY, owner TEXT NOT NULL, name TEXT NOT NULL, plain TEXT NOT NULL, device TEXT NOT NULL,
+    state TEXT NOT NULL, reason TEXT NOT NULL DEFAULT '', created REAL NOT NULL, started REAL, finished REAL,
+    attempt INTEGER NOT NULL DEFAULT 0, pid INTEGER, heartbeat REAL, step INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE IF NOT EXISTS checks(
+    id INTEGER PRIMARY KEY AUTOINCREMENT, plain TEXT NOT NULL, answer TEXT, asked REAL NOT NULL
+);
+"""
+
+
+@dataclass(frozen=True)
+class QueuedRun:
+    """One row of the queue: what is known about a run without opening its folder."""
+
+    id: str
+    owner: str
+    name: str
+    state: str
+    reason: str
+    created: float
+    started: float | None
+    finished: float | None
+    attempt: int
+    pid: int | None
+    heartbeat: float | None
+    step: int
+    device: str
+
+
+COLUMNS = ", ".join(QueuedRun.__dataclass_fields__)
+NEWEST = "SELECT " + COLUMNS + " FROM runs ORDER BY created DESC LIMIT ?"
+NEWEST_OF_OWNER = "SELECT " + COLUMNS + " FROM runs WHERE owner = ? ORDER BY created DESC LIMIT ?"
+ONE = "SELECT " + COLUMNS + " FROM runs WHERE id = ?"
+
+
+@contextmanager
+def catalogue_connection(runs: Path | None = None) -> Iterator[sqlite3.Connection]:
+    """A connection to the queue's database, made where it is missing; one transaction."""
+    connection = open_catalogue(runs or runs_root())
+    try:
+        with connection:
+            yield connection
+    finally:
+        connection.close()
+
+
+def open_catalogue(runs: Path) -> sqlite3.Connection:
+    """Open runs/catalogue.sqlite for as long as the caller likes; RunUnavailable where it cannot be."""
+    try:
+        runs.mkdir(parents=True, exist_ok=True)
+        connection = sqlite3.connect(runs / "catalogue.sqlite", timeout=10, check_same_thread=False)
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=NORMAL")
+        connection.executescript(SCHEMA)
+    except (OSError, sqlite3.Error) as error:
+        raise RunUnavailable(
+            f"The queue {runs / 'catalogue.sqlite'} cannot be opened ({error}); "
+            "check that SANDBOX_RUNS names a folder that can be written."
+        ) from error
+    return connection
+
+
+def enqueue(plain: dict[str, Any], owner: str, name: str = "", device: str = "cpu") -> str:
+    """Ask for a run of the experiment `plain`; returns its id at once. The worker validates it again."""
+    text = _as_text(plain)
+    run_id = new_run_id()
+    folder = run_path(run_id)
+    folder.mkdir(parents=True)
+    RunControl(folder).close()  # so that a queued run can be paused or stopped before it starts
+    with catalogue_connection() as connection:
+        connection.execute(
+            "INSERT INTO runs(id, owner, name, plain, device, state, created) VALUES (?, ?, ?, ?, ?, 'queued', ?)",
+            (run_id, owner[:200], (name or run_id.rsplit("-", 1)[0])[:200], text, device, time.time()),
+        )
+    return run_id
+
+
+def stop(run_id: str) -> None:
+    """Stop a run: a waiting one leaves the queue at once, a running one writes a checkpoint and ends."""
+    with RunControl(run_path(run_id)) as control:
+        control.stop()
+    with catalogue_connection() as connection:
+        connection.execute(
+            "UPDATE runs SET state = 'stopped', finished = ?, reason = 'stopped before it began' "
+            "WHERE id = ? AND state = 'queued'",
+            (time.time(), run_id),
+        )
+
+
+def requeue(run_id: str) -> None:
+    """Take a stopped or failed run up again from its latest checkpoint."""
+    with RunControl(run_path(run_id)) as control:
+        control.resume()
+    with catalogue_connection() as connection:
+        connection.execute(
+            "UPDATE runs SET state = 'queued', reason = '', finished = NULL "
+            "WHERE id = ? AND state IN ('stopped', 'failed')",
+            (run_id,),
+        )
+
+
+def states(owner: str | None = None, limit: int = 200) -> list[QueuedRun]:
+    """The newest runs first, of everybody or of one owner."""
+    with catalogue_connection() as connection:
+        if owner is None:
+            rows = connection.execute(NEWEST, (limit,))
+        else:
+            rows = connection.execute(NEWEST_OF_OWNER, (owner, limit))
+        return [QueuedRun(*row) for row in rows]
+
+
+def state(run_id: str) -> QueuedRun | None:
+    """What the queue knows of one run; None where it never went through the queue."""
+    with catalogue_connection() as connection:
+        row = connection.execute(ONE, (run_id,)).fetchone()
+        return QueuedRun(*row) if row else None
+
+
+def position(run_id: str) -> int:
+    """How many waiting runs are served before this one, itself included; 0 when it does not wait."""
+    with catalogue_connection() as connection:
+        (count,) = connection.execute(
+            "SELECT count(*) FROM runs AS other JOIN runs AS mine ON mine.id = ? AND mine.state = 'queued' "
+            "WHERE other.state = 'queued' AND (other.created, other.id) <= (mine.created, mine.id)",
+            (run_id,),
+        ).fetchone()
+        return int(count)
+
+
+def check(plain: dict[str, Any], timeout: float = 10.0) -> dict[str, Any]:
+    """Ask the trainer's process whether `plain` is a sound experiment: {"ok", "error", "plain", "arms", "cost"}.
+
+    No answer within `timeout` seconds is an answer too: ok is False and the error says so.
+    """
+    try:
+        text = _as_text(plain)
+    except InvalidPlain as error:
+        return refusal(str(error))
+    with catalogue_connection() as connection:
+        asked = connection.execute("INSERT INTO checks(plain, asked) VALUES (?, ?)", (text, time.time())).lastrowid
+    deadline = time.monotonic() + timeout
+    with catalogue_connection() as connection:
+        while time.monotonic() < deadline:
+            row = connection.execute("SELECT answer FROM checks WHERE id = ?", (asked,)).fetchone()
+            if row and row[0]:
+                return dict(json.loads(row[0]))
+            time.sleep(0.005)
+    return refusal(f"The trainer did not answer within {timeout:g} s; try again, or restart the app.")
+
+
+def refusal(sentence: str) -> dict[str, Any]:
+    """The answer to a question that could not be answered with yes."""
+    return {"ok": False, "error": sentence, "plain": None, "arms": [], "cost": {}}
+
+
+def _as_text(plain: dict[str, Any]) -> str:
+    try:
+        text = json.dumps(plain)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidPlain(f"The experiment cannot be written as JSON ({error}); use tables, lists, numbers.") from error
+    if len(text) > MAX_PLAIN:
+        raise InvalidPlain(
+            f"The experiment has {len(text)} characters of JSON; at most {MAX_PLAIN} are taken: use fewer arms or seeds."
+        )
+    return text

@@ -1,0 +1,271 @@
+"""The supervisor: one process per runs folder that starts workers, notices their deaths and takes runs up again."""
+
+import fcntl
+import json
+import logging
+import os
+import select
+import signal
+import sqlite3
+import sys
+import threading
+import time
+from collections.abc import Iterable
+from multiprocessing.connection import wait
+from pathlib import Path
+
+from sandbox.foundations.errors import RunUnavailable
+from sandbox.runner.catalogue_file import catalogue_path, write_catalogue
+from sandbox.runner.children import Checker, Children, Worker
+from sandbox.store.folder import runs_root
+from sandbox.runner.queue import open_catalogue, refusal
+from sandbox.runner.retry import RetryRule
+
+POLL = 0.02
+"""Seconds between two looks at the queue; a look costs microseconds while nothing was written."""
+
+STALLED_AFTER = 10.0
+"""Seconds without a sign of life after which a running worker counts as stalled."""
+
+KEPT_CHECKS = 300.0
+"""Seconds after which an answered question is forgotten."""
+
+log = logging.getLogger(__name__)
+
+
+class SupervisorLock:
+    """The lock that makes a supervisor the only one of its runs folder; it dies with the process."""
+
+    def __init__(self, runs: Path) -> None:
+        runs.mkdir(parents=True, exist_ok=True)
+        self._descriptor = os.open(runs / "supervisor.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        for _ in range(20):  # a page that asks whether a supervisor runs holds a shared lock for a moment
+            try:
+                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except BlockingIOError:
+                time.sleep(0.02)
+        os.close(self._descriptor)
+        raise RunUnavailable(f"A supervisor already runs for {runs}; there is one per runs folder.")
+
+    def release(self) -> None:
+        """Let the next supervisor in."""
+        os.close(self._descriptor)
+
+
+class Supervisor:
+    """Owns the queue of one runs folder while `run` runs. `at_once` workers train at the same time."""
+
+    def __init__(self, runs: Path, children: Children, at_once: int = 2) -> None:
+        self.runs = runs
+        self._lock = SupervisorLock(runs)
+        self._children = children
+        self._at_once = at_once
+        self._catalogue = open_catalogue(runs)
+        self._workers: dict[str, Worker] = {}
+        self._checker: Checker | None = None
+        self._retry = RetryRule()
+        self._version = -1
+        self._dirty = True  # something may wait
+        self._ended = threading.Event()
+
+    def end(self) -> None:
+        """Ask `run` to return; workers then end by themselves and their runs stay taken."""
+        self._ended.set()
+
+    def run(self, lifeline: int | None = None) -> None:
+        """Serve the queue until `end`, or until the descriptor `lifeline` is closed at its other end."""
+        try:
+            self._children.start()
+            self._requeue_interrupted()
+            self._checker = self._children.checker()
+            if not catalogue_path(self.runs).exists():
+                self._checker.ask("catalogue", 0, "")
+            while not self._ended.is_set():
+                self._turn(lifeline)
+        finally:
+            for worker in self._workers.values():
+                worker.abandon()
+            if self._checker is not None:
+                self._checker.end()
+            self._catalogue.close()
+            self._lock.release()
+
+    def _turn(self, lifeline: int | None) -> None:
+        """Wait a moment for news, then deal with all of it."""
+        assert self._checker is not None
+        sources: list[object] = [w.process.sentinel for w in self._workers.values()]
+        sources += [w.connection for w in self._workers.values() if not w.silent]
+        sources += [self._checker.connection, self._checker.process.sentinel]
+        if lifeline is not None:
+            sources.append(lifeline)
+        news = wait(sources, timeout=POLL)  # type: ignore[arg-type]
+        if lifeline in news and lifeline is not None and _closed(lifeline):
+            self._ended.set()
+            return
+        for run_id, worker in list(self._workers.items()):
+            self._listen(run_id, worker)
+        self._hear_checker()
+        now = time.time()
+        for run_id, worker in self._workers.items():
+            if worker.state == "running" and now - worker.heard > STALLED_AFTER:
+                worker.state = "stalled"
+                self._write("UPDATE runs SET state = 'stalled' WHERE id = ?", (run_id,))
+        if self._catalogue_changed():
+            self._take_questions()
+        self._start_waiting()
+
+    def _catalogue_changed(self) -> bool:
+        (version,) = self._catalogue.execute("PRAGMA data_version").fetchone()
+        changed = version != self._version
+        self._version = version
+        self._dirty = changed or self._dirty
+        return changed
+
+    # -- runs ----------------------------------------------------------------------------------
+
+    def _requeue_interrupted(self) -> None:
+        """What an earlier supervisor had running goes back to the queue, before what waited behind it."""
+        with self._catalogue:
+            self._catalogue.execute(
+                "UPDATE runs SET state = 'queued', pid = NULL, reason = 'taken up again after an interruption' "
+                "WHERE state IN ('running', 'paused', 'stalled')"
+            )
+
+    def _start_waiting(self) -> None:
+        if not self._dirty or len(self._workers) >= self._at_once:
+            return
+        self._dirty = False
+        waiting = self._catalogue.execute(
+            "SELECT id, plain, device, attempt FROM runs WHERE state = 'queued' ORDER BY created LIMIT ?",
+            (self._at_once - len(self._workers),),
+        ).fetchall()
+        for run_id, plain, device, attempt in waiting:
+            worker = self._children.worker(self.runs / run_id, plain, device)
+            self._workers[run_id] = worker
+            now = time.time()
+            self._write(
+                "UPDATE runs SET state = 'running', attempt = ?, pid = ?, heartbeat = ?, "
+                "started = coalesce(started, ?) WHERE id = ?",
+                (attempt + 1, worker.process.pid, now, now, run_id),
+            )
+
+    def _listen(self, run_id: str, worker: Worker) -> None:
+        """Take in what the worker has said, and notice when it has ended."""
+        before = (worker.state, worker.step)
+        heard = worker.take_messages()
+        if worker.ended is not None:
+            worker.process.join(timeout=5)
+            state, reason = worker.ended
+            self._finish(run_id, state, reason, worker.step)
+        elif not worker.process.is_alive():
+            worker.take_messages()
+            if worker.ended is not None:
+                self._finish(run_id, *worker.ended, worker.step)
+            else:
+                self._bury(run_id, worker)
+        elif heard and (before != (worker.state, worker.step) or worker.heard - worker.written > 1.0):
+            worker.written = worker.heard
+            self._write(
+                "UPDATE runs SET state = ?, step = ?, heartbeat = ? WHERE id = ?",
+                (worker.state, worker.step, worker.heard, run_id),
+            )
+
+    def _bury(self, run_id: str, worker: Worker) -> None:
+        """A worker died without a word: back into the queue, unless that has been of no use."""
+        code = worker.process.exitcode
+        log.warning("worker %s of run %s died with exit code %s at step %s", worker.process.pid, run_id, code, worker.step)
+        verdict = self._retry.after_death(run_id, worker.step, code or 0, paused=worker.state == "paused")
+        if verdict is None:
+            worker.close()
+            del self._workers[run_id]
+            self._write(
+                "UPDATE runs SET state = 'queued', pid = NULL, reason = ? WHERE id = ?",
+                (f"taken up again: the worker ended with {_death(code)} at step {worker.step}", run_id),
+            )
+            self._dirty = True
+        else:
+            self._children.mark_failed(self.runs / run_id, worker.step, verdict)
+            self._finish(run_id, "failed", verdict, worker.step)
+
+    def _finish(self, run_id: str, state: str, reason: str, step: int) -> None:
+        self._workers.pop(run_id).close()
+        self._retry.forget(run_id)
+        self._write(
+            "UPDATE runs SET state = ?, reason = ?, step = ?, finished = ?, pid = NULL WHERE id = ?",
+            (state, reason, step, time.time(), run_id),
+        )
+        self._dirty = True
+
+    # -- questions -----------------------------------------------------------------------------
+
+    def _take_questions(self) -> None:
+        assert self._checker is not None
+        for number, plain in self._catalogue.execute(
+            "SELECT id, plain FROM checks WHERE answer IS NULL ORDER BY id"
+        ).fetchall():
+            self._checker.ask("check", number, plain)
+
+    def _hear_checker(self) -> None:
+        assert self._checker is not None
+        for number, answer in self._checker.answers():
+            if number == 0:
+                if answer:
+                    write_catalogue(self.runs, answer)
+                continue
+            self._write("UPDATE checks SET answer = ? WHERE id = ?", (answer, number))
+            self._write("DELETE FROM checks WHERE asked < ?", (time.time() - KEPT_CHECKS,))
+        for number, sentence in self._checker.overdue():
+            self._refuse(number, sentence)
+        if not self._checker.alive():
+            lost, waiting = self._checker.left_behind()
+            if lost is not None:
+                self._refuse(lost, "Checking this experiment ended the process that did it; make its sizes smaller.")
+            self._checker.end()
+            self._checker = self._children.checker()
+            for request in waiting:
+                self._checker.ask(*request)
+
+    def _refuse(self, number: int, sentence: str) -> None:
+        self._write("UPDATE checks SET answer = ? WHERE id = ?", (json.dumps(refusal(sentence)), number))
+
+    def _write(self, statement: str, values: Iterable[object]) -> None:
+        try:
+            with self._catalogue:
+                self._catalogue.execute(statement, tuple(values))  # type: ignore[arg-type]
+        except sqlite3.Error as error:
+            log.error("the queue could not be written: %s", error)
+
+
+def _death(code: int | None) -> str:
+    if code is not None and code < 0:
+        return f"signal {-code}"
+    return f"exit code {code}"
+
+
+def _closed(descriptor: int) -> bool:
+    """Whether a readable pipe has come to its end."""
+    readable, _, _ = select.select([descriptor], [], [], 0)
+    return bool(readable) and os.read(descriptor, 4096) == b""
+
+
+def main() -> int:
+    """Serve the queue of SANDBOX_RUNS until standard input closes or a signal comes; 2 if another one does."""
+    logging.basicConfig(level=logging.INFO, format="supervisor: %(message)s", stream=sys.stderr)
+    try:
+        at_once = max(1, int(os.environ.get("SANDBOX_WORKERS", "2")))
+        supervisor = Supervisor(runs_root(), Children(), at_once)
+    except ValueError:
+        sys.stderr.write("SANDBOX_WORKERS must be a whole number: how many runs train at once.\n")
+        return 2
+    except RunUnavailable as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: supervisor.end())
+    supervisor.run(lifeline=sys.stdin.fileno())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
