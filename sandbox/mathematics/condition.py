@@ -1,6 +1,7 @@
 """Condition numbers: how unevenly a matrix stretches, and when a direction counts as lost."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int, Real
@@ -29,24 +30,19 @@ def default_tolerance(n_rows: int, n_columns: int) -> float:
     return float(max(n_rows, n_columns) * np.finfo(np.float64).eps)
 
 
+class _ScaledValues(NamedTuple):
+    """Singular values divided by 2^exponent, of order 1 or below, so that ratios neither overflow nor vanish."""
+
+    values: Float[np.ndarray, "*stack value"]
+    exponent: Int[np.ndarray, "*stack"]
+
+
 def singular_values(matrix: np.ndarray) -> Float[np.ndarray, "*stack value"]:
     """Singular values in descending order, in float64; all NaN for a matrix that holds NaN or infinity.
 
     Takes what a file may hold: raises InvalidData for arrays that hold no matrix or no real numbers.
     """
-    stack = real_numbers(matrix)
-    if stack.ndim < 2 or 0 in stack.shape[-2:]:
-        raise InvalidData(
-            f"An array of shape {stack.shape} holds no matrix; give last axes of at least one row and column."
-        )
-    finite = np.asarray(np.isfinite(stack).all(axis=(-2, -1)))
-    stack = np.where(finite[..., None, None], stack, 0.0)
-    # A power of two brings the largest entry near 1, so that squares inside neither overflow nor vanish.
-    exponent = np.frexp(np.asarray(np.abs(stack).max(axis=(-2, -1))))[1]
-    values = np.linalg.svd(np.ldexp(stack, -exponent[..., None, None]), compute_uv=False)
-    with np.errstate(over="ignore"):  # a norm beyond the largest float is infinite
-        values = np.ldexp(values, exponent[..., None])
-    return np.where(finite[..., None], values, np.nan)
+    return _at_scale(*_scaled_singular_values(matrix))
 
 
 def spectrum_ends(
@@ -57,15 +53,15 @@ def spectrum_ends(
     The tolerance defaults to max(rows, columns) times float64's epsilon. Raises InvalidData where it lies
     outside [0, 1).
     """
-    values = singular_values(matrix)
+    values, exponent = _scaled_singular_values(matrix)
     tolerance = _checked_tolerance(tolerance, np.shape(matrix))
-    kept = (values > tolerance * values[..., :1]) & (values > 0)
-    rank = np.asarray(kept.sum(axis=-1))
-    last = np.take_along_axis(values, np.maximum(rank - 1, 0)[..., None], axis=-1)[..., 0]
+    rank, last = _rank_and_last(values, tolerance)
+    kept_ends = np.stack([values[..., 0], values[..., -1], np.where(rank > 0, last, np.nan)], axis=-1)
+    ends = _at_scale(kept_ends, exponent)
     return SpectrumEnds(
-        largest=values[..., 0],
-        smallest=values[..., -1],
-        smallest_nonzero=np.where(rank > 0, last, np.nan),
+        largest=ends[..., 0],
+        smallest=ends[..., 1],
+        smallest_nonzero=ends[..., 2],
         rank=rank,
         tolerance=tolerance,
     )
@@ -85,9 +81,9 @@ def condition_number(matrix: Real[np.ndarray, "*stack row column"]) -> Float[np.
     be told from a singular one. The zero matrix is singular. NaN only where an entry is not finite.
     (Saratchandran & Lucey 2603.07162, Sec. 3)
     """
-    values = singular_values(matrix)
-    tolerance = default_tolerance(*np.shape(matrix)[-2:])
-    return _ratio(values[..., 0], values[..., -1], tolerance)
+    values, _ = _scaled_singular_values(matrix)
+    rank, last = _rank_and_last(values, default_tolerance(*np.shape(matrix)[-2:]))
+    return _ratio(values[..., 0], last, rank == values.shape[-1])
 
 
 def condition_number_nonzero(
@@ -98,13 +94,38 @@ def condition_number_nonzero(
     The tolerance is relative and defaults to max(rows, columns) epsilon (float64). Infinite for the zero
     matrix, which has no non-zero value; NaN only where an entry is not finite.
     """
-    ends = spectrum_ends(matrix, tolerance)
-    return _ratio(ends.largest, np.where(ends.rank > 0, ends.smallest_nonzero, ends.largest), 0.0)
+    values, _ = _scaled_singular_values(matrix)
+    rank, last = _rank_and_last(values, _checked_tolerance(tolerance, np.shape(matrix)))
+    return _ratio(values[..., 0], last, rank > 0)
 
 
-def _ratio(largest: np.ndarray, smallest: np.ndarray, tolerance: float) -> np.ndarray:
-    regular = (smallest > tolerance * largest) & (smallest > 0)
-    with np.errstate(over="ignore"):
+def _scaled_singular_values(matrix: np.ndarray) -> _ScaledValues:
+    stack = real_numbers(matrix)
+    if stack.ndim < 2 or 0 in stack.shape[-2:]:
+        raise InvalidData(
+            f"An array of shape {stack.shape} holds no matrix; give last axes of at least one row and column."
+        )
+    finite = np.asarray(np.isfinite(stack).all(axis=(-2, -1)))
+    stack = np.where(finite[..., None, None], stack, 0.0)
+    exponent = np.asarray(np.frexp(np.abs(stack).max(axis=(-2, -1)))[1])
+    values = np.linalg.svd(np.ldexp(stack, -exponent[..., None, None]), compute_uv=False)
+    return _ScaledValues(np.where(finite[..., None], values, np.nan), exponent)
+
+
+def _at_scale(values: np.ndarray, exponent: np.ndarray) -> np.ndarray:
+    with np.errstate(over="ignore"):  # a norm beyond the largest float is infinite
+        return np.ldexp(values, exponent[..., None])
+
+
+def _rank_and_last(values: np.ndarray, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
+    kept = (values > tolerance * values[..., :1]) & (values > 0)
+    rank = np.asarray(kept.sum(axis=-1))
+    last = np.take_along_axis(values, np.maximum(rank - 1, 0)[..., None], axis=-1)[..., 0]
+    return rank, last
+
+
+def _ratio(largest: np.ndarray, smallest: np.ndarray, regular: np.ndarray) -> np.ndarray:
+    with np.errstate(over="ignore"):  # a tolerance of 0 keeps values too small to divide by
         ratio = np.where(regular, largest / np.where(regular, smallest, 1.0), np.inf)
     return np.where(np.isnan(largest), np.nan, ratio)
 
