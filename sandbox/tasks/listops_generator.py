@@ -44,6 +44,10 @@ class ListOpsSample:
         """The expressions as text, `[MAX 2 9 ]`."""
         return (decode(row) for row in self.tokens)
 
+    def file_lines(self) -> Iterator[str]:
+        """`label TAB sequence` per row, the original files' layout, without line ends."""
+        return (f"{value}\t{text}" for value, text in zip(self.targets, self.texts(), strict=True))
+
 
 @dataclass(frozen=True, eq=False)
 class ListOpsSplits:

@@ -67,6 +67,11 @@ def test_both_layouts_are_found_by_content_and_read_alike(tmp_path, content, lay
     assert report.mean_length == pytest.approx(DRAWN.lengths.mean())
 
 
+def test_drawn_rows_written_out_are_read_back():
+    report = check(_file("\n".join(DRAWN.file_lines())))
+    assert (report.layout, report.n_right, report.n_problems) == (ORIGINAL, 300, 0)
+
+
 def test_columns_are_told_apart_without_a_header():
     rows = "9\t9\n[MAX 1 2 ]\t2\n"
     assert check(_file(rows)).layout == LONG_RANGE_ARENA
