@@ -37,8 +37,8 @@ class ReadOnlyDatabase:
         self._seen: Signature = ()
         self._shared = False
 
-    def read(self, ask: Callable[[sqlite3.Connection], T]) -> T:
-        """What `ask` finds within one read transaction; it must not keep the connection.
+    def read(self, ask: Callable[[sqlite3.Connection], T], transaction: bool = True) -> T:
+        """What `ask` finds, by default within one read transaction; it must not keep the connection.
 
         Raises RunUnavailable, naming the file, where it is missing, foreign or damaged.
         """
@@ -47,11 +47,13 @@ class ReadOnlyDatabase:
                 before = self._signature()
                 try:
                     connection = self._open(before)
-                    connection.execute("BEGIN")
+                    if transaction:
+                        connection.execute("BEGIN")
                     try:
                         answer = ask(connection)
                     finally:
-                        connection.execute("ROLLBACK")
+                        if connection.in_transaction:
+                            connection.execute("ROLLBACK")
                 except sqlite3.Error:
                     moved = self._signature() != before
                     self._close()

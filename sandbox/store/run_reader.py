@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float64, Int64
@@ -18,9 +18,6 @@ from sandbox.store.folder import DATABASE, EXPERIMENT, plain_text, read_experime
 from sandbox.store.read_only import ReadOnlyDatabase
 from sandbox.store.rows import LAST
 from sandbox.store.schema import ALL, WEIGHTS, require_schema
-
-if TYPE_CHECKING:
-    import pandas
 
 Curve = tuple[Int64[np.ndarray, " n"], Float64[np.ndarray, " n"]]
 GroupCurve = tuple[Int64[np.ndarray, " n"], Float64[np.ndarray, "n seed"]]
@@ -211,19 +208,28 @@ class Run:
 
         return self._database.read(ask)
 
-    def to_pandas(self) -> "pandas.DataFrame":
-        """Every scalar in long form: arm, seed, step, name, value; NaN and Inf are kept."""
+    def to_pandas(self) -> Any:
+        """Every scalar as a pandas.DataFrame in long form: arm, seed, step, name, value; NaN is kept."""
         import pandas
 
         from sandbox.store.tables import scalar_table
 
         return pandas.DataFrame(scalar_table(self))
 
+    def copy_database(self, to: Path) -> None:
+        """Write run.sqlite as of one moment to the file `to`, which must not exist; the writer goes on."""
+
+        def ask(db: sqlite3.Connection) -> None:
+            to.unlink(missing_ok=True)
+            db.execute("VACUUM INTO ?", (str(to),))
+
+        self._database.read(ask, transaction=False)
+
     def close(self) -> None:
         """Let go of the files; the run can still be read, which opens them again."""
         self._database.close()
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Run":
         return self
 
     def __exit__(

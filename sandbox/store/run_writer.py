@@ -6,9 +6,10 @@ import os
 import sqlite3
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Any
 
 import numpy as np
 from jaxtyping import Float
@@ -50,7 +51,7 @@ class RunWriter:
         self._connection = self._open_database()
 
     @classmethod
-    def create(cls, path: Path | str, plain: Mapping[str, Any], **meta: Any) -> Self:
+    def create(cls, path: Path | str, plain: Mapping[str, Any], **meta: Any) -> "RunWriter":
         """Start recording into an empty or missing folder; `meta` as in `describe`.
 
         Raises RunUnavailable where the folder holds a run already or another process writes it.
@@ -61,14 +62,14 @@ class RunWriter:
         return cls.open(path, plain, **meta)
 
     @classmethod
-    def resume(cls, path: Path | str, plain: Mapping[str, Any]) -> Self:
+    def resume(cls, path: Path | str, plain: Mapping[str, Any]) -> "RunWriter":
         """Go on recording the run in `path`, which must be of the experiment `plain`."""
         path = Path(path)
         read_experiment(path)
         return cls.open(path, plain)
 
     @classmethod
-    def open(cls, path: Path | str, plain: Mapping[str, Any], **meta: Any) -> Self:
+    def open(cls, path: Path | str, plain: Mapping[str, Any], **meta: Any) -> "RunWriter":
         """Resume the run in `path` where there is one, else create it.
 
         Raises RunUnavailable where another process writes it or it is of another experiment.
@@ -216,15 +217,21 @@ class RunWriter:
         self._pending.clear()
 
     def close(self) -> None:
-        """Commit, fold the log into run.sqlite so that the folder can be copied, and free the lock."""
+        """Commit, fold the log into run.sqlite so that the folder can be copied, and free the lock.
+
+        Raises StorageFull where the last rows could not be written; the lock is freed all the same.
+        """
+        if self._lock.closed:
+            return
         try:
             self.commit()
-            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            with suppress(sqlite3.Error):  # the log is as good a place for the rows
+                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         finally:
             self._connection.close()
             self._lock.close()
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "RunWriter":
         return self
 
     def __exit__(
