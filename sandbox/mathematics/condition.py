@@ -31,7 +31,7 @@ def default_tolerance(n_rows: int, n_columns: int) -> float:
 
 
 class _ScaledValues(NamedTuple):
-    """Singular values divided by 2^exponent, of order 1 or below, so that ratios neither overflow nor vanish."""
+    """Singular values divided by 2^exponent, so that their ratios neither overflow nor vanish."""
 
     values: Float[np.ndarray, "*stack value"]
     exponent: Int[np.ndarray, "*stack"]
@@ -83,7 +83,7 @@ def condition_number(matrix: Real[np.ndarray, "*stack row column"]) -> Float[np.
     """
     values, _ = _scaled_singular_values(matrix)
     rank, last = _rank_and_last(values, default_tolerance(*np.shape(matrix)[-2:]))
-    return _ratio(values[..., 0], last, rank == values.shape[-1])
+    return _ratio(values, rank, last, least_rank=values.shape[-1])
 
 
 def condition_number_nonzero(
@@ -96,7 +96,7 @@ def condition_number_nonzero(
     """
     values, _ = _scaled_singular_values(matrix)
     rank, last = _rank_and_last(values, _checked_tolerance(tolerance, np.shape(matrix)))
-    return _ratio(values[..., 0], last, rank > 0)
+    return _ratio(values, rank, last, least_rank=1)
 
 
 def _scaled_singular_values(matrix: np.ndarray) -> _ScaledValues:
@@ -124,9 +124,10 @@ def _rank_and_last(values: np.ndarray, tolerance: float) -> tuple[np.ndarray, np
     return rank, last
 
 
-def _ratio(largest: np.ndarray, smallest: np.ndarray, regular: np.ndarray) -> np.ndarray:
+def _ratio(values: np.ndarray, rank: np.ndarray, last: np.ndarray, least_rank: int) -> np.ndarray:
+    largest, regular = values[..., 0], rank >= least_rank
     with np.errstate(over="ignore"):  # a tolerance of 0 keeps values too small to divide by
-        ratio = np.where(regular, largest / np.where(regular, smallest, 1.0), np.inf)
+        ratio = np.where(regular, largest / np.where(regular, last, 1.0), np.inf)
     return np.where(np.isnan(largest), np.nan, ratio)
 
 
