@@ -35,7 +35,7 @@ def work(connection: Connection, folder: str, plain: str, device: str, memory: i
 
     def beat(state: str, step: int) -> None:
         last[0] = step
-        connection.send(("beat", state, step))
+        tell(connection, ("beat", state, step))
 
     try:
         state, reason = _train(folder, plain, device, beat)
@@ -50,7 +50,7 @@ def work(connection: Connection, folder: str, plain: str, device: str, memory: i
         else:
             reason = f"The trainer met an error of its own: {type(error).__name__}: {str(error)[:300]}"
         state = "failed"
-    connection.send(("end", state, last[0], reason))
+    tell(connection, ("end", state, last[0], reason))
 
 
 def _train(folder: str, plain: str, device: str, beat: Callable[[str, int], None]) -> tuple[str, str]:
@@ -88,6 +88,14 @@ def bind_to_supervisor(connection: Connection) -> None:
             os._exit(ORPHANED)
 
     threading.Thread(target=watch, name="supervisor-watch", daemon=True).start()
+
+
+def tell(connection: Connection, message: tuple[object, ...]) -> None:
+    """Send to the supervisor; a closed pipe is no failure of the run, so this process ends on the spot."""
+    try:
+        connection.send(message)
+    except OSError:
+        os._exit(ORPHANED)
 
 
 def be_modest(memory: int) -> None:
