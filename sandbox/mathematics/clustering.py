@@ -36,7 +36,7 @@ def n_prefix_groups(modulus: int, n_terms: int) -> int:
 
 
 def variance_within_groups(
-    embeddings: Real[np.ndarray, "*runs sequence channel"], groups: Integer[np.ndarray, " sequence"]
+    embeddings: Real[np.ndarray, "*runs sequence channel"], groups: Integer[np.ndarray, " label"]
 ) -> Float[np.ndarray, "*runs"]:
     """Share of the embeddings' variance left within groups, from 0 (clustered) to 1 (no clusters).
 

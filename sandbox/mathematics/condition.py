@@ -79,7 +79,7 @@ def condition_number(matrix: Real[np.ndarray, "*stack row column"]) -> Float[np.
 
     Infinite where sigma_min is at most max(rows, columns) epsilon sigma_max (float64): such a matrix cannot
     be told from a singular one. The zero matrix is singular. NaN only where an entry is not finite.
-    (Saratchandran & Lucey 2603.07162, Sec. 3)
+    (Saratchandran & Lucey 2603.07162)
     """
     values, _ = _scaled_singular_values(matrix)
     rank, last = _rank_and_last(values, default_tolerance(*np.shape(matrix)[-2:]))
