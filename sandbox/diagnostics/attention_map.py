@@ -58,7 +58,7 @@ class AttentionMapOfSequence(Diagnostic):
                 precision="float32",
                 method="as the model computed it",
                 sample_size=1,
-                note=f"probe sequence {self.sequence}, class {view.probe.labels[self.sequence]}; "
-                f"{shown} of {len(visible)} positions shown, the rest is padding",
+                note=f"probe sequence {self.sequence}, class {view.probe.labels[self.sequence]}"
+                + (f"; {len(visible) - shown} padded positions cut off" if shown < len(visible) else ""),
             ),
         )

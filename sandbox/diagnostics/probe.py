@@ -10,7 +10,7 @@ from sandbox.tasks import Dataset, Task
 
 MOST_SEQUENCES = 64
 FEWEST_SEQUENCES = 8
-TOKEN_BUDGET = 2048  # 64 sequences of up to 32 tokens; longer ones are fewer, so that a snapshot stays cheap
+TOKEN_BUDGET = 1024  # 64 sequences of up to 16 tokens, 32 of 32 tokens: a snapshot stays cheap
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -47,7 +47,7 @@ class Probe:
 def probe_batch(task: Task, data: Dataset, seed: int, n_sequences: int | None = None) -> Probe:
     """The first test rows of `seed`'s data, taken in turn from every class.
 
-    `n_sequences` defaults to 64 for up to 32 tokens and to fewer for longer sequences (2048 tokens in
+    `n_sequences` defaults to 64 for up to 16 tokens and to fewer for longer sequences (1024 tokens in
     all, at least 8 sequences); never more than there are test rows.
     """
     if n_sequences is None:

@@ -37,7 +37,7 @@ class Theta(Diagnostic):
     )
 
     rows: int = knob(
-        96,
+        64,
         "Rows per head",
         low=8,
         high=4096,

@@ -40,9 +40,9 @@ class Trajectories(Diagnostic):
     certainty: ClassVar[str] = "A: what is drawn at d = 2; C: the plane for larger widths is our choice"
     our_reading: ClassVar[str] = (
         "Tokens are drawn as they enter the first layer (normalized in the visual model), sequences as the "
-        "classifier reads them. Two dimensions are drawn as they are; otherwise B holds the first two "
-        "principal axes of all seeds' points about each seed's own mean c, fitted once and never again, so "
-        "that nothing flips between frames."
+        "classifier reads them. Two dimensions are drawn as they are; otherwise one PCA over all seeds "
+        "gives each seed two fixed axes B about its mean c, which show the same pattern of points in every "
+        "seed; it is fitted once and never again, so that nothing flips between frames."
     )
 
     def read(self, view: SnapshotView) -> Answer:
@@ -73,7 +73,7 @@ class Trajectories(Diagnostic):
                 f"{found.values.shape}; a basis belongs to the seeds and the width it was fitted on."
             )
         with np.errstate(invalid="ignore", over="ignore"):  # a diverged seed stays NaN or infinite
-            points = ((found.values - centre[:, None, :]) @ components.T).astype(np.float32)
+            points = ((found.values - centre[:, None, :]) @ components.swapaxes(1, 2)).astype(np.float32)
         return Trajectory(
             points=points,
             labels=found.labels,
@@ -88,24 +88,30 @@ class Trajectories(Diagnostic):
         )
 
     def fit(self, view: SnapshotView) -> dict[str, np.ndarray] | NotApplicable:
-        """Principal axes of all finite seeds' points, each seed about its own mean, as arrays to keep.
+        """One PCA of all seeds, to keep in the `basis` of every later view, and of the other arms' views.
 
-        The entries belong in the `basis` of every later view (and of the other arms, so that all are drawn
-        in one plane): components (2, d_model), centre (run, d_model), step ().
+        The point patterns of all finite seeds, each centred and scaled to unit variance, stand side by side
+        as columns (point, run x d_model), so that an axis means the same pattern of points in every seed
+        although the seeds' coordinates are unrelated; a seed's two axes are the nearest orthonormal pair.
+        Returns components (run, 2, d_model), centre (run, d_model) and step ().
         """
         found = _points(view)
         if isinstance(found, NotApplicable):
             return found
-        finite: np.ndarray = np.isfinite(found.values).all(axis=(1, 2))
+        finite = np.isfinite(found.values).all(axis=(1, 2), keepdims=True)
         if not finite.any():
             return NotApplicable("Every seed had diverged before a plane could be fitted.")
         from sklearn.decomposition import PCA  # imported where it is needed: it takes over a second
 
-        values = np.where(finite[:, None, None], found.values, 0.0)
-        centre = values.mean(axis=1)
-        centred = (values - centre[:, None, :])[finite].reshape(-1, values.shape[-1])
-        components = PCA(n_components=2, svd_solver="full").fit(centred).components_
-        return {COMPONENTS: components, CENTRE: centre, STEP: np.array(view.step)}
+        values = np.where(finite, found.values, 0.0)
+        centre = values.mean(axis=1, keepdims=True)
+        spread = np.sqrt(((values - centre) ** 2).sum(axis=(1, 2), keepdims=True))
+        scaled = (values - centre) / np.where(spread > 0, spread, 1.0)
+        n_runs, n_points, width = scaled.shape
+        side_by_side = scaled.swapaxes(0, 1).reshape(n_points, n_runs * width)
+        axes = PCA(n_components=2, svd_solver="full").fit(side_by_side).components_
+        left, _, right = np.linalg.svd(axes.reshape(2, n_runs, width).swapaxes(0, 1), full_matrices=False)
+        return {COMPONENTS: left @ right, CENTRE: centre[:, 0], STEP: np.array(view.step)}
 
 
 def _points(view: SnapshotView) -> _Points | NotApplicable:
@@ -157,10 +163,10 @@ def _token_group(text: str, place: int, n_prefix: int | None) -> str:
 
 
 def _explained(
-    values: Float[np.ndarray, "run point d_model"], components: Float[np.ndarray, "2 d_model"]
+    values: Float[np.ndarray, "run point d_model"], components: Float[np.ndarray, "run 2 d_model"]
 ) -> Float[np.ndarray, "run 2"]:
     """Share of each run's variance about its own mean along each axis; NaN where there is none."""
     centred = values - values.mean(axis=1, keepdims=True)
     total = (centred**2).sum(axis=(1, 2))
-    along = ((centred @ components.T) ** 2).sum(axis=1)
+    along = ((centred @ components.swapaxes(1, 2)) ** 2).sum(axis=1)
     return along / np.where(total > 0, total, np.nan)[:, None]
