@@ -21,8 +21,21 @@ _ARRAYS = (
     "SELECT step, dtype, shape, data FROM snapshots WHERE arm = ? AND name = ? AND step > ? ORDER BY step"
 )
 _STEPS = "SELECT step FROM snapshots WHERE arm = ? AND name = ? AND step > ? AND step <= ? ORDER BY step"
-_NAME = "SELECT name FROM {table} WHERE arm = ? AND name {after} ? ORDER BY name LIMIT 1"
-_EVENTS = "SELECT id, step, arm, seed, kind, detail FROM events WHERE {where} ORDER BY step, id"
+_NAMES = {
+    "scalars": (
+        "SELECT name FROM scalars WHERE arm = ? AND name >= ? ORDER BY name LIMIT 1",
+        "SELECT name FROM scalars WHERE arm = ? AND name > ? ORDER BY name LIMIT 1",
+    ),
+    "snapshots": (
+        "SELECT name FROM snapshots WHERE arm = ? AND name >= ? ORDER BY name LIMIT 1",
+        "SELECT name FROM snapshots WHERE arm = ? AND name > ? ORDER BY name LIMIT 1",
+    ),
+}
+"""By table: the first name from here on, and the next one after it."""
+_EVENTS = (
+    "SELECT id, step, arm, seed, kind, detail FROM events WHERE id > ? AND step > ? AND step <= ? "
+    "ORDER BY step, id"
+)
 _KEYS = "SELECT key FROM meta WHERE key >= ? AND key < ? ORDER BY key"
 
 
@@ -40,10 +53,11 @@ def meta_keys(db: sqlite3.Connection, prefix: str) -> list[str]:
 def names(db: sqlite3.Connection, table: str, arm: int, prefix: str = "") -> list[str]:
     """The names in `table` that begin with `prefix`, by hopping along the key from name to name."""
     found: list[str] = []
-    row = db.execute(_NAME.format(table=table, after=">="), (arm, prefix)).fetchone()
+    from_here, after = _NAMES[table]
+    row = db.execute(from_here, (arm, prefix)).fetchone()
     while row and row[0].startswith(prefix):
         found.append(row[0])
-        row = db.execute(_NAME.format(table=table, after=">"), (arm, row[0])).fetchone()
+        row = db.execute(after, (arm, row[0])).fetchone()
     return found
 
 
@@ -97,8 +111,7 @@ def snapshot_steps(
 
 def events(db: sqlite3.Connection, after: int, since: int = -1, up_to: int = LAST) -> list[tuple[Any, ...]]:
     """Rows (id, step, arm, seed, kind, detail) of events with an id above `after`, in order of step."""
-    where = _EVENTS.format(where="id > ? AND step > ? AND step <= ?")
-    return db.execute(where, (after, since, up_to)).fetchall()
+    return db.execute(_EVENTS, (after, since, up_to)).fetchall()
 
 
 def _integers(values: Iterable[int]) -> np.ndarray:

@@ -28,6 +28,8 @@ _EVENT = (
     "INSERT INTO events(step, arm, seed, kind, detail) VALUES(?,?,?,?,?) "
     "ON CONFLICT(step, arm, seed, kind) DO UPDATE SET detail = excluded.detail"
 )
+_DURABLE = "PRAGMA synchronous = FULL"
+_QUICK = "PRAGMA synchronous = NORMAL"
 _BUSY_SECONDS = 10.0
 
 
@@ -174,7 +176,7 @@ class RunWriter:
     def status(self, state: str, step: int, seconds: float, reason: str = "", **more: Any) -> None:
         """Record the run's state; `seconds` is its training time, `more` any further JSON values.
 
-        `arm_seconds`, the training time of each arm, is what `summary` divides by the steps.
+        `arm_seconds`, training seconds by the arm's name, is what `summarize` divides by the steps.
         """
         if state not in STATES:
             raise ValueError(f"{state!r} is not one of {STATES}")
@@ -200,7 +202,7 @@ class RunWriter:
         if not self._pending:
             return
         with named_faults(self._database):
-            self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+            self._connection.execute(_DURABLE if durable else _QUICK)
             try:
                 self._connection.execute("BEGIN IMMEDIATE")
                 start = 0

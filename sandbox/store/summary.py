@@ -125,6 +125,6 @@ def _seconds_per_step(run: Run, status: dict[str, object], arm: str) -> float | 
     step, seconds, per_arm = status.get("step"), status.get("seconds"), status.get("arm_seconds")
     if not isinstance(step, int) or step < 1:
         return None
-    if isinstance(per_arm, list) and len(per_arm) == len(run.arms):
-        return float(per_arm[run.arms.index(arm)]) / step
+    if isinstance(per_arm, dict) and arm in per_arm:
+        return float(per_arm[arm]) / step
     return seconds / step if isinstance(seconds, int | float) and len(run.arms) == 1 else None

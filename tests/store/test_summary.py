@@ -21,7 +21,7 @@ def test_the_numbers_are_those_of_a_hand_calculation(writer: RunWriter) -> None:
         writer.scalars(arm, "test_accuracy", [0, 20, 40], values)
         writer.scalars(arm, "test_loss", [0, 20, 40], 1 - values)
         writer.scalars(arm, "loss", range(1, 41), np.ones((40, 3)))
-    writer.status("done", 40, 6.0, arm_seconds=[2.0, 4.0])
+    writer.status("done", 40, 6.0, arm_seconds={STANDARD: 2.0, SPECTRAL: 4.0})
     writer.commit()
     first, second = summarize(open_run(writer.path), target=0.9)
     assert (first.arm, first.n, first.reached, first.diverged) == (STANDARD, 3, 2, 0)
