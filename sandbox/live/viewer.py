@@ -108,7 +108,8 @@ class Viewer:
             news = self.channel.news()
             if feed.ready and feed.meta_version != meta:
                 await self._tell(hello(feed, steer=self.permission.steer))
-                meta, version = feed.meta_version, -1
+                # Numbers of columns and kinds may have moved: the viewer starts afresh with the new lists.
+                meta, version, self.cursor = feed.meta_version, -1, Cursor()
             if self._asked.is_set():
                 self._asked.clear()
                 self._take_up_wishes()

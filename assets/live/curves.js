@@ -1,0 +1,267 @@
+// A chart over steps: thin seeds, thick mean, band from least to greatest; arms told apart by colour, dash and marker.
+
+import { lastAtOrBefore } from "./model.js";
+import { HeldRange, LinearScale, LogScale, niceSteps } from "./scale.js";
+import { armStyle, marker, prepare } from "./theme.js";
+
+const LEFT = 46, RIGHT = 10, TOP = 8, BOTTOM = 22, RAIL = 14;
+
+export class Curves {
+  constructor(panel, canvas) {
+    Object.assign(this, { panel, canvas, area: null });
+    this.held = new HeldRange(panel.log, panel.bounds);
+    this.shown = new Set(panel.curves.filter((c) => c.on).map((c) => c.column));
+    this.ranged = "";
+  }
+
+  // Every line to draw: curve, arm, its series, and the bracket's other end where there is one.
+  lines(view) {
+    const found = [];
+    for (const curve of this.panel.curves) {
+      if (!this.shown.has(curve.column)) continue;
+      view.model.hello.arms.forEach((name, arm) => {
+        const series = view.hidden.has(arm) ? null : view.model.get(curve.column, arm);
+        if (series?.n) found.push({ curve, arm, name, series, to: curve.to ? view.model.get(curve.to, arm) : null });
+      });
+    }
+    return found;
+  }
+
+  reference(view) {
+    return this.panel.lines ? Object.entries(view.model.hello.lines[this.panel.lines] || {}) : [];
+  }
+
+  draw(view) {
+    const { context, width, height } = prepare(this.canvas);
+    if (width < 60 || height < 50) return;
+    const lines = this.lines(view), until = view.until();
+    const [x0, x1] = view.zoom || [0, niceSteps(view.replay ? view.model.hello.steps : view.model.step, view.model.hello.steps)];
+    const facts = survey(lines, x0, x1, this.panel.log, until);
+    const wants = `${view.zoom || ""}/${[...this.shown]}`;
+    if (wants !== this.ranged) { this.held.reset(); this.ranged = wants; }
+    const levels = this.reference(view).map(([, level]) => level);
+    const rail = facts.below ? RAIL : 0, roof = facts.above ? RAIL : 0;
+    const [low, high] = this.held.hold(Math.min(facts.low, ...levels), Math.max(facts.high, ...levels));
+    const bottom = height - BOTTOM - rail, top = TOP + roof;
+    const x = new LinearScale(x0, x1, LEFT, width - RIGHT);
+    const y = new (this.panel.log ? LogScale : LinearScale)(low, high, bottom, top);
+    this.area = { x, y, top, bottom, left: LEFT, right: width - RIGHT, height, width };
+    const { theme } = view;
+    context.font = `11px ${theme.font}`;
+    this.axes(context, theme, x, y, rail, roof, facts);
+    context.save();
+    context.beginPath();
+    context.rect(LEFT, 0, width - RIGHT - LEFT, height - BOTTOM + 1);
+    context.clip();
+    this.levels(context, theme, view, y);
+    for (const line of lines) this.line(context, theme, line, x0, x1, until);
+    for (const line of lines) this.marks(context, theme, line, x0, x1, until, rail, roof);
+    context.restore();
+    this.playhead(context, theme, view, x);
+  }
+
+  axes(context, theme, x, y, rail, roof, facts) {
+    const { left, right, top, bottom, height } = this.area;
+    context.lineWidth = 1;
+    context.textBaseline = "middle";
+    context.textAlign = "right";
+    for (const tick of y.ticks((bottom - top) / 34)) {
+      const at = Math.round(y.place(tick.value)) + 0.5;
+      context.strokeStyle = theme.grid;
+      if (tick.major) line(context, left, at, right, at);
+      context.fillStyle = theme.faint;
+      if (tick.label) context.fillText(tick.label, left - 6, at);
+    }
+    context.textAlign = "center";
+    context.textBaseline = "top";
+    for (const tick of x.ticks((right - left) / 74)) {
+      const at = Math.round(x.place(tick.value)) + 0.5;
+      if (!Number.isInteger(tick.value)) continue;
+      context.fillStyle = theme.faint;
+      context.fillText(tick.label, Math.min(at, right - 8), height - BOTTOM + 6);
+      context.strokeStyle = theme.axis;
+      line(context, at, height - BOTTOM, at, height - BOTTOM + 3);
+    }
+    context.strokeStyle = theme.axis;
+    line(context, left, height - BOTTOM + 0.5, right, height - BOTTOM + 0.5);
+    context.textBaseline = "middle";
+    for (const [there, at, text] of [[rail, bottom + RAIL / 2, `${facts.below} ≤ 0`], [roof, TOP + 5, "∞"]]) {
+      if (!there) continue;
+      context.fillStyle = theme.faint;
+      context.textAlign = "right";
+      context.fillText(text, left - 6, at);
+      context.setLineDash([1, 3]);
+      line(context, left, at, right, at);
+      context.setLineDash([]);
+    }
+  }
+
+  levels(context, theme, view, y) {
+    const { left, right, top, bottom } = this.area;
+    let free = Infinity;
+    context.textAlign = "right";
+    context.textBaseline = "bottom";
+    for (const [label, level] of this.reference(view).sort((a, b) => a[1] - b[1])) {
+      const at = Math.round(y.place(level)) + 0.5;
+      if (!(at >= top - 1 && at <= bottom + 1)) continue;
+      context.strokeStyle = theme.reference;
+      context.setLineDash([3, 4]);
+      line(context, left, at, right, at);
+      context.setLineDash([]);
+      if (free - at < 12) continue;  // a label that would cover the one below is told by hovering
+      context.fillStyle = theme.faint;
+      context.fillText(label, right - 4, at - 1);
+      free = at;
+    }
+  }
+
+  line(context, theme, { curve, arm, series, to }, x0, x1, until) {
+    const style = armStyle(theme, arm);
+    const { x, y } = this.area;
+    const [from, end] = window_(series, x0, Math.min(x1, until));
+    if (end <= from) return;
+    const drawn = (v) => (y.log ? v > 0 : true) && Number.isFinite(v);
+    context.strokeStyle = context.fillStyle = style.colour;
+    const soft = curve.style !== "solid";
+    if ((to && to.n === series.n) || (series.seeds.length > 1 && curve.seeds)) {
+      const upper = to && to.n === series.n ? to.mean : series.high;
+      const lower = to && to.n === series.n ? series.mean : series.low;
+      context.globalAlpha = to ? 0.2 : 0.1;
+      band(context, series.steps, lower, upper, from, end, x, y, drawn);
+    }
+    if (curve.seeds && series.seeds.length > 1) {
+      context.globalAlpha = 0.38;
+      context.lineWidth = 0.8;
+      for (const values of series.seeds) stroke(context, series.steps, values, from, end, x, y, drawn);
+    }
+    context.globalAlpha = soft ? 0.8 : 1;
+    context.lineWidth = soft ? 1.3 : 2.2;
+    context.setLineDash({ dashed: [5, 4], dotted: [1.5, 3] }[curve.style] || []);
+    stroke(context, series.steps, series.mean, from, end, x, y, drawn);
+    context.setLineDash([]);
+    context.globalAlpha = 1;
+  }
+
+  // The arm's marker at the line's end, NaN as a cross at the last finite value, what a log axis cannot hold on its rail.
+  marks(context, theme, { curve, arm, series }, x0, x1, until, rail, roof) {
+    const style = armStyle(theme, arm);
+    const { x, y, bottom } = this.area;
+    const [from, end] = window_(series, x0, Math.min(x1, until));
+    if (end <= from) return;
+    context.strokeStyle = context.fillStyle = style.colour;
+    if (curve.style === "solid") {
+      const spacing = Math.max(1, Math.floor((end - from) / 3));
+      for (let i = end - 1, k = 0; i >= from && k < 4; i -= spacing, k++) {
+        const v = series.mean[i];
+        if (!Number.isFinite(v) || (y.log && v <= 0)) continue;
+        marker(context, style.marker, x.place(series.steps[i]), y.place(v), k ? 2.6 : 3.6);
+        context.fill();
+        context.strokeStyle = theme.background;
+        context.lineWidth = 1;
+        context.stroke();
+        context.strokeStyle = style.colour;
+      }
+    }
+    context.lineWidth = 1.6;
+    for (const values of curve.seeds ? series.seeds : []) {
+      for (let i = Math.max(from, 1); i < end; i++) {
+        if (Number.isNaN(values[i]) && Number.isFinite(values[i - 1])) {
+          cross(context, x.place(series.steps[i - 1]), y.log && values[i - 1] <= 0 ? bottom : y.place(values[i - 1]), 4);
+        }
+      }
+      if (!rail && !roof) continue;
+      for (let i = from; i < end; i++) {
+        const below = y.log && values[i] <= 0, above = values[i] === Infinity;
+        if (!below && !above) continue;
+        context.beginPath();
+        context.arc(x.place(series.steps[i]), below ? bottom + RAIL / 2 : TOP + 5, 2.6, 0, 2 * Math.PI);
+        context.stroke();
+      }
+    }
+  }
+
+  playhead(context, theme, view, x) {
+    const { top, bottom, left, right } = this.area;
+    for (const [step, colour] of [[view.replay || view.viewing === null ? null : view.viewing, theme.accent], [view.hoverStep(), theme.axis]]) {
+      if (step === null || step < x.low || step > x.high) continue;
+      context.strokeStyle = colour;
+      context.lineWidth = 1;
+      const at = Math.round(x.place(step)) + 0.5;
+      if (at >= left && at <= right) line(context, at, top, at, bottom);
+    }
+    if (view.brush && view.brush.chart === this) {
+      const [a, b] = [view.brush.from, view.brush.to].sort((p, q) => p - q);
+      context.fillStyle = theme.grid;
+      context.fillRect(a, top, b - a, bottom - top);
+      context.strokeStyle = theme.accent;
+      context.strokeRect(a + 0.5, top + 0.5, b - a, bottom - top - 1);
+    }
+  }
+}
+
+function line(context, x1, y1, x2, y2) {
+  context.beginPath();
+  context.moveTo(x1, y1);
+  context.lineTo(x2, y2);
+  context.stroke();
+}
+
+function cross(context, x, y, r) {
+  line(context, x - r, y - r, x + r, y + r);
+  line(context, x - r, y + r, x + r, y - r);
+}
+
+// First and one past the last row to draw, one row more on either side so that lines reach the edges.
+function window_(series, x0, x1) {
+  const stepOf = (i) => series.steps[i];
+  return [Math.max(0, lastAtOrBefore(series.n, stepOf, x0)), Math.min(series.n, lastAtOrBefore(series.n, stepOf, x1) + 2 - (series.last <= x1 ? 1 : 0))];
+}
+
+function stroke(context, steps, values, from, end, x, y, drawn) {
+  context.beginPath();
+  let pen = false;
+  for (let i = from; i < end; i++) {
+    const v = values[i];
+    if (!drawn(v)) { pen = false; continue; }
+    const px = x.place(steps[i]), py = y.place(v);
+    if (pen) context.lineTo(px, py); else { context.moveTo(px, py); context.lineTo(px + 0.01, py); }
+    pen = true;
+  }
+  context.stroke();
+}
+
+function band(context, steps, low, high, from, end, x, y, drawn) {
+  context.beginPath();
+  let open = -1;
+  for (let i = from; i <= end; i++) {
+    const here = i < end && Number.isFinite(low[i]) && drawn(high[i]);
+    if (here && open < 0) open = i;
+    if (here || open < 0) continue;
+    for (let k = open; k < i; k++) context[k === open ? "moveTo" : "lineTo"](x.place(steps[k]), y.place(high[k]));
+    for (let k = i - 1; k >= open; k--) context.lineTo(x.place(steps[k]), drawn(low[k]) ? y.place(low[k]) : y.from);
+    context.closePath();
+    open = -1;
+  }
+  context.fill();
+}
+
+// What is to be seen between two steps: the range of drawable values, and how many a log axis cannot hold.
+function survey(lines, x0, x1, log, until) {
+  const facts = { low: Infinity, high: -Infinity, below: 0, above: 0 };
+  for (const { curve, series, to } of lines) {
+    const [from, end] = window_(series, x0, Math.min(x1, until));
+    const columns = curve.seeds ? [...series.seeds, ...(to && to.n === series.n ? to.seeds : [])] : [series.mean];
+    for (const values of columns) {
+      for (let i = from; i < end; i++) {
+        const v = values[i];
+        if (v === Infinity) facts.above++;
+        else if (log && v <= 0) facts.below += to && columns.indexOf(values) >= series.seeds.length ? 0 : 1;
+        else if (v < facts.low || v > facts.high) {
+          if (v < facts.low) facts.low = v;
+          if (v > facts.high) facts.high = v;
+        }
+      }
+    }
+  }
+  return facts;
+}

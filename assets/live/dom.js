@@ -1,0 +1,46 @@
+// Small things every view needs: elements made of text only, numbers as people read them.
+
+export function el(tag, props = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(props)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name === "class") node.className = value;
+    else if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (name === "style") Object.assign(node.style, value);
+    else if (name in node && !name.startsWith("aria") && name !== "role") node[name] = value;
+    else node.setAttribute(name, value);
+  }
+  node.append(...children.filter((c) => c !== null && c !== undefined));
+  return node;
+}
+
+export function setText(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+export function number(value, digits = 3) {
+  if (value === null || value === undefined || Number.isNaN(value)) return "NaN";
+  if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
+  const size = Math.abs(value);
+  if (size === 0) return "0";
+  if (size >= 1e5 || size < 1e-3) return value.toExponential(2).replace("-", "−").replace("e+", "e");
+  const text = size >= 1000 ? value.toFixed(0) : value.toPrecision(digits);
+  return text.replace("-", "−");
+}
+
+export function share(value) {
+  return Number.isFinite(value) ? `${(100 * value).toFixed(1)} %` : "NaN";
+}
+
+export function whole(value) {
+  return Math.round(value).toLocaleString("en").replaceAll(",", " ");
+}
+
+export function duration(seconds) {
+  if (!Number.isFinite(seconds)) return "–";
+  const s = Math.max(0, Math.round(seconds));
+  if (s < 3600) return `${Math.floor(s / 60)}:${String(s % 60).padStart(2, "0")}`;
+  return `${Math.floor(s / 3600)} h ${String(Math.floor((s % 3600) / 60)).padStart(2, "0")} min`;
+}
+
+export const calm = () => window.matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -1,0 +1,35 @@
+// Entry of the live view: one view per place on the page, rebuilt whenever the place is.
+
+import { View } from "./view.js";
+
+const views = new WeakMap();
+const GRACE = 250;
+
+export function mount(parent, data) {
+  const root = parent.querySelector(".acs-live");
+  style();
+  if (data.height) Object.assign(root.style, { height: `${data.height}px`, overflow: "auto" });
+  const kept = views.get(root);
+  const same = kept && !kept.gone && kept.data.run === data.run && kept.data.mode === data.mode;
+  if (same) {
+    // Streamlit runs us again when the theme or the token changes: what is zoomed and chosen stays.
+    clearTimeout(kept.leaving);
+    kept.connection.token = data.token;
+    kept.schedule();
+  } else {
+    kept?.leave();
+    views.set(root, new View(root, data));
+  }
+  const view = views.get(root);
+  return () => { view.leaving = setTimeout(() => view.leave(), root.isConnected ? GRACE : 0); };
+}
+
+function style() {
+  const id = "acs-live-style", href = new URL("live.css", import.meta.url).href;
+  let link = document.getElementById(id);
+  if (!link) {
+    link = Object.assign(document.createElement("link"), { id, rel: "stylesheet" });
+    document.head.append(link);
+  }
+  if (link.href !== href) link.href = href;
+}

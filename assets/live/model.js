@@ -1,0 +1,175 @@
+// What this viewer knows of the run: curves by column and arm, and frames of what is selected.
+
+import { FULL, RESELECTED } from "./wire.js";
+
+const TOO_MANY_ROWS = 6000;
+const TOO_MANY_FRAMES = 700;
+
+// Rows of one column and arm: steps, one array per seed, and what the seeds have in common.
+export class Series {
+  constructor(seeds) {
+    this.n = 0;
+    this.thinnedFrom = 0;
+    this.room = 256;
+    this.steps = new Float64Array(this.room);
+    this.seeds = Array.from({ length: seeds }, () => new Float32Array(this.room));
+    for (const name of ["mean", "low", "high", "count"]) this[name] = new Float32Array(this.room);
+  }
+
+  get last() { return this.n ? this.steps[this.n - 1] : -1; }
+
+  append(steps, values, thinnedFrom) {
+    let first = 0;
+    while (first < steps.length && steps[first] <= this.last) first++;
+    if (first === steps.length) return;
+    this.thinnedFrom += first ? steps.length - first : thinnedFrom;
+    while (this.n + steps.length - first > this.room) this.grow();
+    for (let i = first; i < steps.length; i++) this.row(steps[i], values, i);
+  }
+
+  row(step, values, i) {
+    let sum = 0, count = 0, low = Infinity, high = -Infinity;
+    for (let s = 0; s < this.seeds.length; s++) {
+      const v = values[s][i];
+      this.seeds[s][this.n] = v;
+      if (Number.isNaN(v)) continue;
+      sum += v; count++;
+      if (v < low) low = v;
+      if (v > high) high = v;
+    }
+    this.steps[this.n] = step;
+    this.mean[this.n] = count ? sum / count : NaN;
+    this.low[this.n] = count ? low : NaN;
+    this.high[this.n] = count ? high : NaN;
+    this.count[this.n++] = count;
+  }
+
+  grow() {
+    this.room *= 2;
+    const wider = (old, Kind) => { const fresh = new Kind(this.room); fresh.set(old); return fresh; };
+    this.steps = wider(this.steps, Float64Array);
+    this.seeds = this.seeds.map((old) => wider(old, Float32Array));
+    for (const name of ["mean", "low", "high", "count"]) this[name] = wider(this[name], Float32Array);
+  }
+
+  // Index of the last row at or before `step`, -1 where there is none.
+  at(step) { return lastAtOrBefore(this.n, (i) => this.steps[i], step); }
+}
+
+export function lastAtOrBefore(n, stepOf, step) {
+  let low = 0, high = n;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (stepOf(middle) <= step) low = middle + 1; else high = middle;
+  }
+  return low - 1;
+}
+
+export class Model {
+  constructor() {
+    this.hello = null;
+    this.step = 0;
+    this.seconds = 0;
+    this.rate = 0;
+    this.state = "waiting";
+    this.selection = { arm: 0, seed: 0, layer: 0, head: 0, batch: false };
+    this.forget();
+  }
+
+  forget() {
+    this.series = new Map();
+    this.frames = { heads: [], points: new Map(), map: new Map() };
+  }
+
+  greet(hello) {
+    const shape = (h) => h && JSON.stringify([h.columns, h.kinds, h.arms, h.seeds]);
+    if (shape(this.hello) !== shape(hello)) this.forget();
+    this.hello = hello;
+    this.places = new Map(hello.columns.map((column, i) => [column.name, i]));
+  }
+
+  apply(update) {
+    if (update.flags & FULL) this.forget();
+    if (update.flags & RESELECTED) {
+      this.frames = { heads: [], points: new Map(), map: new Map() };
+      for (const key of this.series.keys()) {
+        const column = this.hello.columns[Math.floor(key / 256)];
+        if (column.per === "head" || column.name === "loss") this.series.delete(key);
+      }
+    }
+    Object.assign(this, { step: update.step, seconds: update.seconds, rate: update.rate, state: update.state });
+    for (const block of update.blocks) {
+      if (block.type === "rows") this.addRows(block);
+      else if (block.type === "heads") addFrame(this.frames.heads, block);
+      else {
+        const frames = this.frames[block.type];
+        if (!frames.has(block.kind)) frames.set(block.kind, []);
+        addFrame(frames.get(block.kind), block);
+      }
+    }
+  }
+
+  addRows(block) {
+    for (const { column, arm, values } of block.series) {
+      const key = column * 256 + arm;
+      if (!this.series.has(key)) this.series.set(key, new Series(values.length));
+      this.series.get(key).append(block.steps, values, block.thinnedFrom);
+    }
+  }
+
+  get(name, arm) {
+    const place = this.places?.get(name);
+    return place === undefined ? undefined : this.series.get(place * 256 + arm);
+  }
+
+  // Up to which step nothing is missing here; -1 asks for everything.
+  since() {
+    let least = Infinity;
+    for (const series of this.series.values()) least = Math.min(least, series.last);
+    return Number.isFinite(least) ? least : -1;
+  }
+
+  overfull() {
+    for (const series of this.series.values()) if (series.n > TOO_MANY_ROWS) return true;
+    return false;
+  }
+
+  // Frames of a reading kind, oldest first; the type says of which shape.
+  framesOf(type, kind) {
+    if (type === "heads") return this.frames.heads;
+    return this.frames[type].get(this.hello.kinds.indexOf(kind)) || [];
+  }
+
+  frameAt(type, kind, step) {
+    const frames = this.framesOf(type, kind);
+    return frames[lastAtOrBefore(frames.length, (i) => frames[i].step, step)] || frames[0];
+  }
+
+  // Meta of a reading kind for an arm: words, units, provenance, or why it does not apply.
+  meta(kind, arm) { return this.hello?.readings[kind]?.[arm]; }
+
+  // Where the seeds of an arm stopped being numbers: [{seed, step, last}], step the first NaN's.
+  diverged(arm) {
+    const found = [];
+    for (const name of ["test_loss", "train_loss", "loss"]) {
+      const series = this.get(name, arm);
+      if (!series) continue;
+      series.seeds.forEach((values, s) => {
+        if (found.some((f) => f.seed === s) || !series.n || !Number.isNaN(values[series.n - 1])) return;
+        let i = series.n - 1;
+        while (i >= 0 && Number.isNaN(values[i])) i--;
+        found.push({ seed: s, step: series.steps[i + 1] });
+      });
+    }
+    return found;
+  }
+}
+
+function addFrame(frames, frame) {
+  if (frames.length && frame.step <= frames[frames.length - 1].step) return;
+  frames.push(frame);
+  if (frames.length > TOO_MANY_FRAMES) {
+    const half = frames.length >> 1;
+    frames.splice(0, half, ...frames.slice(0, half).filter((_, i) => i % 2 === 0));
+  }
+}

@@ -1,0 +1,169 @@
+// The frame around one picture: title, sentence, chips, what is behind the "i", and a table for those who do not see it.
+
+import { AttentionMap } from "./map.js";
+import { Curves } from "./curves.js";
+import { el, number, setText, whole } from "./dom.js";
+import { listen, tell } from "./pointer.js";
+import { Trajectories } from "./trajectories.js";
+
+const RENDERERS = { curves: Curves, trajectories: Trajectories, map: AttentionMap };
+const TABLE_EVERY = 2000;
+let counter = 0;
+
+export class Panel {
+  constructor(declared, view) {
+    this.declared = declared;
+    this.view = view;
+    const id = `acs-panel-${++counter}`;
+    this.canvas = el("canvas", { tabIndex: 0, role: "img", "aria-label": `${declared.title}. ${declared.sentence}`, "aria-describedby": `${id}-table` });
+    this.chart = new RENDERERS[declared.renderer](declared, this.canvas);
+    this.tip = el("div", { class: "acs-tip", hidden: true });
+    this.badge = el("span", { class: "acs-badge", hidden: true });
+    this.chips = el("div", { class: "acs-chips" });
+    this.foot = el("div", { class: "acs-foot" });
+    this.silence = el("p", { class: "acs-silence", hidden: true });
+    this.table = el("table", { id: `${id}-table`, class: "acs-hidden" });
+    this.more = el("div", { class: "acs-more", hidden: true, role: "note" });
+    this.info = el("button", { class: "acs-info", type: "button", "aria-expanded": "false", "aria-label": `About ${declared.title}`, onclick: () => this.explain(this.more.hidden) }, "i");
+    this.node = el("section", { class: `acs-panel acs-${declared.place}`, "data-kind": declared.kind },
+      el("header", {}, el("h3", {}, declared.title), this.badge, this.chips, this.info),
+      el("p", { class: "acs-sentence" }, declared.sentence),
+      el("div", { class: "acs-canvas" }, this.canvas, this.tip, this.silence), this.foot, this.table, this.more);
+    this.node.addEventListener("keydown", (event) => { if (event.key === "Escape" && !this.more.hidden) this.explain(false); });
+    if (declared.renderer === "curves") { this.curveChips(); listen(this.chart, this.canvas, view); }
+    else this.listenToPicture();
+    this.told = 0;
+  }
+
+  curveChips() {
+    const { declared, chart, view } = this;
+    if (declared.curves.length < 2) return;
+    const buttons = declared.curves.map((curve) => el("button", {
+      type: "button", class: `acs-chip acs-${curve.style}`, "aria-pressed": String(chart.shown.has(curve.column)),
+      onclick: () => {
+        if (declared.one_at_a_time) { chart.shown.clear(); chart.shown.add(curve.column); }
+        else if (!chart.shown.delete(curve.column)) chart.shown.add(curve.column);
+        buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(chart.shown.has(declared.curves[i].column))));
+        if (curve.column === "loss") view.select({ batch: chart.shown.has("loss") });
+        view.schedule();
+      },
+    }, curve.label));
+    this.chips.append(...buttons);
+  }
+
+  listenToPicture() {
+    const { canvas, chart, view } = this;
+    if (this.declared.renderer === "map") {
+      const button = el("button", { type: "button", class: "acs-chip", "aria-pressed": "false", onclick: () => {
+        chart.stretched = !chart.stretched;
+        button.setAttribute("aria-pressed", String(chart.stretched));
+        view.schedule();
+      } }, "0 to max");
+      this.chips.append(button);
+    }
+    canvas.addEventListener("pointermove", (event) => {
+      const box = canvas.getBoundingClientRect();
+      chart.hoverAt(event.clientX - box.left, event.clientY - box.top);
+      view.schedule();
+    });
+    canvas.addEventListener("pointerleave", () => { chart.hoverAt(-99, -99); view.schedule(); });
+  }
+
+  explain(open) {
+    this.more.hidden = !open;
+    this.info.setAttribute("aria-expanded", String(open));
+    if (!open) return;
+    const { declared, view } = this;
+    const provenance = view.model.meta(declared.reading, view.model.selection.arm)?.provenance;
+    const measured = provenance && [provenance.method, provenance.exactness, provenance.precision, provenance.note].filter(Boolean).join(" · ");
+    const entries = [["How to read it", declared.how_to_read], ["Formula", declared.equation], ["Source", declared.source],
+      ["Certainty", declared.certainty], ["Our reading", declared.our_reading], ["How this was measured", measured]];
+    this.more.replaceChildren(
+      el("button", { type: "button", class: "acs-close", "aria-label": "Close", onclick: () => { this.explain(false); this.info.focus(); } }, "×"),
+      el("h3", {}, declared.title),
+      ...entries.filter(([, text]) => text).flatMap(([name, text]) => [el("h4", {}, name), el("p", { class: name === "Formula" ? "acs-formula" : "" }, text)]));
+    this.more.querySelector("button").focus();
+  }
+
+  draw() {
+    const { view, declared } = this;
+    const arm = view.model.selection.arm;
+    const absent = declared.reading && view.model.meta(declared.reading, arm)?.not_applicable;
+    const reason = absent || this.columnReason(arm);
+    this.silence.hidden = !reason;
+    if (reason) setText(this.silence, reason);
+    this.chart.draw(view);
+    if (declared.renderer === "curves") { tell(this.tip, this.chart, view); this.curveFoot(); }
+    else this.pictureFoot();
+    const now = performance.now();
+    if (now - this.told > TABLE_EVERY) { this.told = now; this.tabulate(); }
+  }
+
+  // Why a chosen column means nothing in this model, where no arm has it.
+  columnReason(arm) {
+    const { declared, chart, view } = this;
+    if (declared.renderer !== "curves" || !declared.reading) return "";
+    const shown = declared.curves.filter((c) => chart.shown.has(c.column));
+    if (shown.some((c) => view.model.hello.arms.some((_, a) => view.model.get(c.column, a)?.n))) return "";
+    const without = view.model.meta(declared.reading, arm)?.without || {};
+    return shown.map((c) => without[c.column.split("/")[1]]).filter(Boolean)[0] || "";
+  }
+
+  curveFoot() {
+    const { declared, view, chart } = this;
+    const parts = [];
+    const frame = declared.reading && view.model.frameAt("heads", declared.reading, view.until());
+    if (frame) {
+      const at = view.model.selection.layer * frame.heads + view.model.selection.head;
+      for (const [column, label] of declared.facts) {
+        const values = frame.values.get(view.model.places.get(column));
+        if (values) parts.push(`${label} ${number(values[at], 2)}`);
+      }
+    }
+    const lines = chart.lines(view);
+    const thinned = lines.filter((l) => l.series.thinnedFrom > l.series.n).sort((a, b) => b.series.thinnedFrom - a.series.thinnedFrom)[0];
+    if (thinned) parts.push(`${whole(thinned.series.thinnedFrom)} rows shown as ${whole(thinned.series.n)}, extremes kept`);
+    setText(this.foot, [declared.unit, ...parts].filter(Boolean).join(" · "));
+    const lost = [...new Set(lines.map((l) => l.arm))].flatMap((a) => view.model.diverged(a).map((d) => ({ arm: a, ...d })));
+    const mine = declared.lines === "loss" && lost.length > 0;
+    this.badge.hidden = !mine;
+    if (mine) {
+      const first = lost[0], hello = view.model.hello;
+      setText(this.badge, `NaN at step ${whole(first.step)}: ${hello.arms[first.arm]}, seed ${hello.seeds[first.seed]}${lost.length > 1 ? `, and ${lost.length - 1} more` : ""}`);
+    }
+  }
+
+  pictureFoot() {
+    const { view, chart, declared } = this;
+    if (declared.renderer === "map") {
+      const frame = chart.frame;
+      const text = chart.told(view) || (frame ? `step ${whole(frame.step)} · largest weight ${number(frame.maximum)}${frame.average > 1 ? ` · cells average ${frame.average} × ${frame.average} tokens` : ""}` : "");
+      setText(this.foot, text);
+      return;
+    }
+    const key = JSON.stringify([chart.legend, chart.note]);
+    if (key === this.legendKey || !chart.legend) return;
+    this.legendKey = key;
+    this.foot.replaceChildren(
+      ...chart.legend.map(({ name, colour, shape }) => el("span", { class: "acs-key" }, el("i", { style: { color: colour } }, shape), name)),
+      el("span", {}, chart.note || ""));
+  }
+
+  // The latest numbers as a table, for screen readers.
+  tabulate() {
+    const { declared, view, chart } = this;
+    const rows = [];
+    if (declared.renderer === "curves") {
+      for (const { curve, name, series } of chart.lines(view)) {
+        const i = series.at(view.until());
+        if (i >= 0) rows.push([`${name}, ${curve.label}`, number(series.mean[i]), `step ${series.steps[i]}, mean of ${series.count[i]} seeds, ${number(series.low[i])} to ${number(series.high[i])}`]);
+      }
+    } else if (declared.renderer === "map" && chart.frame) {
+      rows.push(["largest weight", number(chart.frame.maximum), `step ${chart.frame.step}`]);
+    } else if (chart.places?.length) {
+      rows.push(["points", String(chart.places.length), chart.note || ""]);
+    }
+    this.table.replaceChildren(el("caption", {}, `${declared.title}, latest values`),
+      ...rows.map((cells) => el("tr", {}, ...cells.map((cell, i) => el(i ? "td" : "th", i ? {} : { scope: "row" }, cell)))));
+  }
+}

@@ -1,0 +1,88 @@
+// Hovering, brushing and keys over the curve charts; the zoom and the hovered step belong to all of them.
+
+import { el, number, whole } from "./dom.js";
+import { armStyle } from "./theme.js";
+
+const NEAREST = 6;
+
+export function listen(chart, canvas, view) {
+  const place = (event) => {
+    const box = canvas.getBoundingClientRect();
+    return { x: event.clientX - box.left, y: event.clientY - box.top };
+  };
+  const inside = (x) => Math.min(Math.max(x, chart.area.left), chart.area.right);
+  canvas.addEventListener("pointerdown", (event) => {
+    if (!chart.area || event.button !== 0) return;
+    canvas.setPointerCapture(event.pointerId);
+    const x = inside(place(event).x);
+    view.brush = { chart, from: x, to: x };
+  });
+  canvas.addEventListener("pointermove", (event) => {
+    if (!chart.area) return;
+    const at = place(event);
+    view.hover = { chart, x: at.x, y: at.y };
+    if (view.brush?.chart === chart) view.brush.to = inside(at.x);
+    view.schedule();
+  });
+  canvas.addEventListener("pointerup", () => {
+    const brush = view.brush;
+    view.brush = null;
+    if (brush && Math.abs(brush.to - brush.from) > 6) {
+      const ends = [brush.from, brush.to].map((p) => chart.area.x.value(p)).sort((a, b) => a - b);
+      if (ends[1] - ends[0] >= 2) view.zoomTo(ends);
+    }
+    view.schedule();
+  });
+  canvas.addEventListener("pointerleave", () => { view.hover = null; view.schedule(); });
+  canvas.addEventListener("dblclick", () => view.zoomTo(null));
+  canvas.addEventListener("blur", () => { view.hover = null; view.schedule(); });
+  canvas.addEventListener("keydown", (event) => {
+    if (!chart.area) return;
+    const { x, left, right, top, bottom } = chart.area;
+    const stride = (right - left) / 60;
+    const at = view.hover?.chart === chart ? view.hover.x : right;
+    const to = { ArrowLeft: at - stride, ArrowRight: at + stride, Home: left, End: right }[event.key];
+    if (to !== undefined) view.hover = { chart, x: inside(to), y: (top + bottom) / 2 };
+    else if (event.key === "Escape") { view.hover = null; view.zoomTo(null); }
+    else if (event.key === "+" || event.key === "=") view.zoomTo([x.value(inside(at - (right - left) / 4)), x.value(inside(at + (right - left) / 4))]);
+    else return;
+    event.preventDefault();
+    view.schedule();
+  });
+}
+
+// The tooltip of the hovered chart, filled again at every draw so that it stays true while training goes on.
+export function tell(tip, chart, view) {
+  if (view.hover?.chart !== chart || !chart.area || view.brush) { tip.hidden = true; return; }
+  const step = view.hoverStep();
+  if (step === null) { tip.hidden = true; return; }
+  const rows = [];
+  for (const { curve, arm, name, series, to } of chart.lines(view)) {
+    const i = series.at(step);
+    if (i < 0) continue;
+    const mean = series.mean[i], top = to && to.n === series.n ? to.mean[i] : null;
+    const place = Number.isFinite(mean) && (!chart.area.y.log || mean > 0) ? chart.area.y.place(mean) : chart.area.bottom;
+    rows.push({ curve, arm, name, series, i, mean, top, distance: Math.abs(place - view.hover.y) });
+  }
+  rows.sort((a, b) => a.distance - b.distance);
+  const more = rows.length - NEAREST;
+  const shown = rows.slice(0, NEAREST).sort((a, b) => a.arm - b.arm || chart.panel.curves.indexOf(a.curve) - chart.panel.curves.indexOf(b.curve));
+  tip.replaceChildren(
+    el("div", { class: "acs-tip-step" }, `step ${whole(shown.length ? shown[0].series.steps[shown[0].i] : step)}`),
+    ...shown.map((row) => {
+      const n = row.series.count[row.i], all = row.series.seeds.length;
+      const value = row.top === null ? number(row.mean) : `${number(row.mean)} to ${number(row.top)}`;
+      return el("div", { class: "acs-tip-row" },
+        el("i", { style: { background: armStyle(view.theme, row.arm).colour } }),
+        el("span", {}, `${row.name} · ${row.curve.label}`),
+        el("b", {}, value),
+        el("small", {}, all > 1 ? `n ${n}${n < all ? ` of ${all}` : ""}` : ""));
+    }),
+    more > 0 ? el("div", { class: "acs-tip-more" }, `${more} more`) : null,
+  );
+  if (shown.length === 0) { tip.hidden = true; return; }
+  tip.hidden = false;
+  const width = tip.offsetWidth, right = view.hover.x + 14 + width > chart.area.width;
+  tip.style.left = `${Math.max(2, right ? view.hover.x - width - 12 : view.hover.x + 14)}px`;
+  tip.style.top = `${Math.max(0, Math.min(view.hover.y - 20, chart.area.height - tip.offsetHeight))}px`;
+}

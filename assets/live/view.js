@@ -1,0 +1,160 @@
+// The whole live view: puts the parts together, keeps what is shared by all panels, draws once per frame.
+
+import { el } from "./dom.js";
+import { Header } from "./header.js";
+import { Model } from "./model.js";
+import { Panel } from "./panel.js";
+import { SelectionCard } from "./selection.js";
+import { Connection } from "./socket.js";
+import { readTheme } from "./theme.js";
+import { Timeline } from "./timeline.js";
+
+export class View {
+  constructor(root, data) {
+    Object.assign(this, { root, data, replay: data.mode === "replay", gone: false });
+    Object.assign(this, { zoom: null, hover: null, brush: null, viewing: data.mode === "replay" ? 0 : null });
+    Object.assign(this, { hidden: new Set(), status: null, complaint: "", acks: [], costs: [], panels: [] });
+    this.model = new Model();
+    this.header = new Header(this);
+    this.timeline = new Timeline(this);
+    this.card = new SelectionCard(this);
+    this.grid = el("div", { class: "acs-grid" });
+    this.wait = el("p", { class: "acs-wait" }, this.replay ? "Opening the recorded run…" : "Waiting for the run's first step…");
+    root.replaceChildren(this.header.node, this.timeline.node, this.wait, this.grid);
+    this.theme = readTheme(root, null);
+    this.resizing = new ResizeObserver(() => this.schedule());
+    this.header.draw();
+    this.connection = new Connection(data, this);
+  }
+
+  // ---------------------------------------------------------------- what arrives
+  onHello(hello) {
+    const fresh = JSON.stringify([this.model.hello?.panels, this.model.hello?.arms]) !== JSON.stringify([hello.panels, hello.arms]);
+    this.model.greet(hello);
+    this.status = hello.status;
+    this.model.state = hello.status.state;
+    this.theme = readTheme(this.root, hello.palette);
+    if (fresh) this.build(hello);
+    this.card.build();
+    this.schedule();
+  }
+
+  build(hello) {
+    const wanted = this.data.panels;
+    const declared = hello.panels.filter((panel) => !wanted || wanted.includes(panel.kind));
+    this.panels = declared.map((panel) => new Panel(panel, this));
+    const pictures = declared.filter((panel) => panel.renderer !== "curves").length;
+    const nodes = this.panels.map((panel) => panel.node);
+    nodes.splice(pictures, 0, this.card.node);
+    this.grid.replaceChildren(...nodes);
+    this.resizing.disconnect();
+    this.resizing.observe(this.grid);
+    this.wait.hidden = true;
+  }
+
+  onStatus(status) {
+    this.status = status;
+    this.model.state = status.state;
+    if (!this.model.hello) this.wait.textContent = status.state === "queued" ? "This run waits in the queue; it begins by itself." : status.reason || this.wait.textContent;
+    this.schedule();
+  }
+
+  onUpdate(update) {
+    const began = performance.now();
+    const first = this.model.series.size === 0;
+    this.model.apply(update);
+    this.acks = [update.sequence];
+    this.spent = performance.now() - began;
+    this.bytes = update.bytes;
+    this.root.dataset.state = this.model.state;
+    if (this.model.overfull()) this.connection.startOver();
+    if (first && this.replay) this.timeline.begin();
+    this.schedule();
+    // A hidden tab draws nothing, but must still be told of the next steps.
+    if (document.hidden) this.acknowledge();
+  }
+
+  onCommand(message) { this.header.answered(message); }
+
+  onConnection(state, reason) {
+    this.root.dataset.link = state;
+    this.header.connection(state, reason);
+  }
+
+  complain(sentence) {
+    this.complaint = sentence;
+    setTimeout(() => { this.complaint = ""; this.schedule(); }, 8000);
+  }
+
+  // ---------------------------------------------------------------- what is shared
+  until() { return this.viewing === null ? Infinity : this.viewing; }
+
+  hoverStep() {
+    if (!this.hover?.chart.area) return null;
+    const { x, left, right } = this.hover.chart.area;
+    if (this.hover.x < left || this.hover.x > right) return null;
+    return Math.round(Math.min(x.value(this.hover.x), this.replay ? this.until() : this.model.step));
+  }
+
+  zoomTo(ends) { this.zoom = ends; this.schedule(); }
+
+  select(part) {
+    this.model.selection = { ...this.model.selection, ...part };
+    this.connection.select(this.model.selection);
+    this.schedule();
+  }
+
+  toggleArm(arm) {
+    if (!this.hidden.delete(arm)) this.hidden.add(arm);
+    this.schedule();
+  }
+
+  // Arrow keys move within a group of radio buttons, as a form's own would.
+  onArrows(button, group) {
+    button.addEventListener("keydown", (event) => {
+      const by = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
+      if (!by) return;
+      const buttons = group(), next = buttons[(buttons.indexOf(button) + by + buttons.length) % buttons.length];
+      event.preventDefault();
+      next.focus();
+      next.click();
+    });
+  }
+
+  // ---------------------------------------------------------------- drawing
+  schedule() {
+    if (this.frame || this.gone) return;
+    this.frame = requestAnimationFrame(() => { this.frame = 0; this.draw(); });
+  }
+
+  draw() {
+    if (this.gone) return;
+    const began = performance.now();
+    this.header.draw();
+    if (this.model.hello) {
+      this.theme = readTheme(this.root, this.model.hello.palette);
+      this.timeline.draw();
+      this.card.draw();
+      for (const panel of this.panels) panel.draw();
+    }
+    const spent = performance.now() - began + (this.spent || 0);
+    this.spent = 0;
+    this.drawn = { step: this.model.step, at: Date.now(), spent, bytes: this.bytes };
+    this.root.dispatchEvent(new CustomEvent("acs-drawn", { detail: this.drawn }));
+    this.root.dataset.step = this.model.step;
+    this.acknowledge();
+  }
+
+  acknowledge() {
+    for (const sequence of this.acks) this.connection.acknowledge(sequence);
+    this.acks = [];
+  }
+
+  leave() {
+    this.gone = true;
+    this.timeline.playing = false;
+    cancelAnimationFrame(this.frame);
+    this.resizing.disconnect();
+    this.connection.close();
+  }
+}

@@ -1,0 +1,78 @@
+// Decoding of live updates; the layout is described in sandbox/live/wire.py.
+
+const ROWS = 1, HEADS = 2, POINTS = 3, MAP = 4;
+export const FULL = 1, RESELECTED = 2;
+const padded = (n) => (n + 3) & ~3;
+
+export function decode(buffer, states) {
+  const view = new DataView(buffer);
+  if (view.byteLength < 28 || view.getUint16(0) !== 0x4153 || view.getUint8(2) !== 1) {
+    throw new Error("This update is of another version; reload the page.");
+  }
+  const update = {
+    flags: view.getUint8(3),
+    step: view.getUint32(4, true),
+    sequence: view.getUint32(8, true),
+    seconds: view.getFloat32(12, true),
+    rate: view.getFloat32(16, true),
+    selection: { arm: view.getUint8(20), seed: view.getUint8(21), layer: view.getUint8(22), head: view.getUint8(23) },
+    state: states[view.getUint8(26)] || "waiting",
+    blocks: [],
+    bytes: buffer.byteLength,
+  };
+  let at = 28;
+  for (let left = view.getUint16(24, true); left > 0; left--) {
+    const [block, next] = READERS[view.getUint8(at)](buffer, view, at);
+    update.blocks.push(block);
+    at = next;
+  }
+  return update;
+}
+
+const READERS = {
+  [ROWS](buffer, view, at) {
+    const seeds = view.getUint8(at + 1), n = view.getUint16(at + 2, true), count = view.getUint16(at + 4, true);
+    const block = { type: "rows", thinnedFrom: view.getUint32(at + 8, true), series: [] };
+    const pairs = new Uint8Array(buffer, at + 12, 2 * count);
+    at += 12 + padded(2 * count);
+    block.steps = new Uint32Array(buffer, at, n);
+    at += 4 * n;
+    for (let s = 0; s < count; s++) {
+      const values = [];
+      for (let seed = 0; seed < seeds; seed++, at += 4 * n) values.push(new Float32Array(buffer, at, n));
+      block.series.push({ column: pairs[2 * s], arm: pairs[2 * s + 1], values });
+    }
+    return [block, at];
+  },
+  [HEADS](buffer, view, at) {
+    const n = view.getUint8(at + 1), layers = view.getUint8(at + 2), heads = view.getUint8(at + 3);
+    const columns = Array.from(new Uint8Array(buffer, at + 8, n));
+    const block = { type: "heads", step: view.getUint32(at + 4, true), layers, heads, values: new Map() };
+    at += 8 + padded(n);
+    for (const column of columns) {
+      block.values.set(column, new Float32Array(buffer, at, layers * heads));
+      at += 4 * layers * heads;
+    }
+    return [block, at];
+  },
+  [POINTS](buffer, view, at) {
+    const n = view.getUint16(at + 2, true);
+    const [ex, ey, cx, cy, half] = [8, 12, 16, 20, 24].map((o) => view.getFloat32(at + o, true));
+    const places = new Int16Array(buffer, at + 28, 2 * n);
+    const points = new Float32Array(2 * n);
+    for (let i = 0; i < 2 * n; i++) {
+      points[i] = places[i] === -32768 ? NaN : (places[i] * half) / 32000 + (i % 2 ? cy : cx);
+    }
+    const block = { type: "points", kind: view.getUint8(at + 1), step: view.getUint32(at + 4, true), points, explained: [ex, ey] };
+    return [block, at + 28 + 4 * n];
+  },
+  [MAP](buffer, view, at) {
+    const queries = view.getUint16(at + 2, true), keys = view.getUint16(at + 4, true);
+    const block = {
+      type: "map", kind: view.getUint8(at + 1), queries, keys, average: view.getUint16(at + 6, true),
+      step: view.getUint32(at + 8, true), maximum: view.getFloat32(at + 12, true),
+      cells: new Uint8Array(buffer, at + 16, queries * keys),
+    };
+    return [block, at + 16 + padded(queries * keys)];
+  },
+};
