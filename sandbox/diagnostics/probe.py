@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Int, Integer
 
-from sandbox.foundations.errors import InvalidData
 from sandbox.tasks import Dataset, Task
 
 MOST_SEQUENCES = 64
@@ -26,13 +25,6 @@ class Probe:
     n_prefix: int | None = None
     """How many leading positions decide the class, where the task knows it."""
     source: str = ""
-
-    def __post_init__(self) -> None:
-        if self.visible.shape != self.tokens.shape or self.classes.shape != self.tokens.shape[:1]:
-            raise InvalidData(
-                f"A probe batch has tokens {self.tokens.shape}, visible {self.visible.shape} and classes "
-                f"{self.classes.shape}; they must be (batch, token) twice and (batch,)."
-            )
 
     @property
     def labels(self) -> tuple[str, ...]:

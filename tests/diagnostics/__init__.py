@@ -1,0 +1,1 @@
+"""Diagnostics: known answers on hand-made snapshots, contracts, and the real models."""
