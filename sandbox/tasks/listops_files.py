@@ -9,10 +9,10 @@ from typing import Any, Literal
 import numpy as np
 
 from sandbox.foundations.errors import InvalidData, InvalidKnob
-from sandbox.tasks.listops_generator import ListOpsSample, described
 from sandbox.tasks.listops_grammar import OPERATORS, SPELLINGS, STAND_ALONE_CLOSE, InvalidExpression
 from sandbox.tasks.listops_layouts import Entry, Source, name_of, read_entries
 from sandbox.tasks.listops_levels import well_formed
+from sandbox.tasks.listops_rows import ListOpsSample, described
 from sandbox.tasks.listops_vocabulary import DIGIT_CODE, OPERATOR_CODE, PAD_CODE, VOCABULARY, encode
 
 PROBLEMS_LISTED = 10_000  # all are counted; a file with more is not what it claims to be

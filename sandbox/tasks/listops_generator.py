@@ -1,7 +1,7 @@
 """Random ListOps expressions after the Long Range Arena's tree rule, many at once."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -9,8 +9,8 @@ from jaxtyping import Bool, Integer, UInt8
 
 from sandbox.foundations.errors import InvalidKnob
 from sandbox.tasks.listops_grammar import OPERATORS
-from sandbox.tasks.listops_levels import levels_of, node_values, operator_depth
-from sandbox.tasks.listops_vocabulary import CLOSE_CODE, DIGIT_CODE, OPERATOR_CODE, PAD_CODE, decode
+from sandbox.tasks.listops_rows import ListOpsSample, described
+from sandbox.tasks.listops_vocabulary import CLOSE_CODE, DIGIT_CODE, OPERATOR_CODE, PAD_CODE
 
 DRAWN_OPERATORS = ("MIN", "MAX", "MED", "SM")  # Tay et al. 2021; FIRST and LAST are read but not drawn
 SHORTEST = 4  # tokens of an operator over two digits
@@ -18,35 +18,6 @@ MAX_TREES_PER_ROW = 2_000  # trees drawn for one kept before a length is called 
 NODES_AT_ONCE = 1 << 21  # bounds memory: about 100 MB of work arrays
 STALLED = 0.9  # a draw that leaves this share of the missing rows open: too few expressions exist
 MAX_ROUNDS = 12  # draws before two sides cannot be filled
-
-
-@dataclass(frozen=True, eq=False)
-class ListOpsSample:
-    """Rows of expressions with their values; `root_operator` counts along OPERATORS, -1 for a lone digit.
-
-    `depth` counts nested operator levels, `lengths` tokens without padding.
-    """
-
-    tokens: UInt8[np.ndarray, "row token"]
-    targets: Integer[np.ndarray, " row"]
-    lengths: Integer[np.ndarray, " row"]
-    root_operator: Integer[np.ndarray, " row"]
-    depth: Integer[np.ndarray, " row"]
-
-    def __len__(self) -> int:
-        return len(self.tokens)
-
-    def take(self, rows: Integer[np.ndarray, " chosen"] | Bool[np.ndarray, " row"]) -> "ListOpsSample":
-        """The chosen rows, by index or by mask."""
-        return ListOpsSample(**{field.name: getattr(self, field.name)[rows] for field in fields(self)})
-
-    def texts(self) -> Iterator[str]:
-        """The expressions as text, `[MAX 2 9 ]`."""
-        return (decode(row) for row in self.tokens)
-
-    def file_lines(self) -> Iterator[str]:
-        """`label TAB sequence` per row, the original files' layout, without line ends."""
-        return (f"{value}\t{text}" for value, text in zip(self.targets, self.texts(), strict=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,28 +111,17 @@ def sample_rule(n: int, rng: np.random.Generator, rule: TreeRule) -> ListOpsSamp
     return described(np.concatenate(parts)[:n])
 
 
-def described(tokens: UInt8[np.ndarray, "row token"]) -> ListOpsSample:
-    """Work out values, lengths, root operators and depths of rows of well-formed tokens."""
-    levels = levels_of(tokens)
-    return ListOpsSample(
-        tokens=tokens,
-        targets=node_values(levels)[0] if levels else np.zeros(0, dtype=np.int64),
-        lengths=np.count_nonzero(tokens >= DIGIT_CODE, axis=1),
-        root_operator=_root_operator(levels[0].code) if levels else np.zeros(0, dtype=np.int64),
-        depth=operator_depth(levels, len(tokens)),
-    )
-
-
-def _root_operator(code: UInt8[np.ndarray, " row"]) -> Integer[np.ndarray, " row"]:
-    return np.maximum(code.astype(np.int64) - OPERATOR_CODE, -1)
-
-
 class _Grown(NamedTuple):
     """One level of drawn trees; arity 0 marks a digit."""
 
     row: np.ndarray
     code: np.ndarray
     arity: np.ndarray
+
+    def of(self, trees: Bool[np.ndarray, " tree"]) -> "_Grown":
+        """The nodes of the chosen trees."""
+        chosen = trees[self.row]
+        return _Grown(self.row[chosen], self.code[chosen], self.arity[chosen])
 
 
 def _draw_trees(count: int, rng: np.random.Generator, rule: TreeRule) -> UInt8[np.ndarray, "kept token"]:
@@ -189,7 +149,7 @@ def _draw_trees(count: int, rng: np.random.Generator, rule: TreeRule) -> UInt8[n
         chance = rule.operator_probability if level + 1 < rule.max_depth else 0.0
         is_operator = rng.random(len(row)) < chance
     kept = (lengths >= rule.min_length) & (lengths <= rule.max_length)
-    return _written(grown, kept, rule.max_length)
+    return _written([level.of(kept) for level in grown], kept, rule.max_length)
 
 
 def _written(
@@ -208,17 +168,16 @@ def _written(
     sizes.reverse()
     tokens = np.full((int(np.count_nonzero(kept)), max_length), PAD_CODE, dtype=np.uint8)
     new_row = np.cumsum(kept) - 1
-    position = np.zeros(len(kept), dtype=np.int64)
+    position = np.zeros(len(tokens), dtype=np.int64)
     sizes.append(np.zeros(0, dtype=np.int64))
     for (row, code, arity), size, below in zip(grown, sizes, sizes[1:], strict=False):
-        here = kept[row]
-        tokens[new_row[row[here]], position[here]] = code[here]
-        closing = here & (arity > 0)
+        tokens[new_row[row], position] = code
+        closing = arity > 0
         tokens[new_row[row[closing]], (position + size)[closing] - 1] = CLOSE_CODE
         before = np.cumsum(below) - below  # tokens of all nodes to the left on the next level
-        first = (np.cumsum(arity) - arity)[arity > 0]
-        shift = position[arity > 0] + 1 - before[first]
-        position = before + np.repeat(shift, arity[arity > 0])
+        first = (np.cumsum(arity) - arity)[closing]
+        shift = position[closing] + 1 - before[first]
+        position = before + np.repeat(shift, arity[closing])
     return tokens
 
 
@@ -254,12 +213,22 @@ def splits(
     else:
         train, test = _apart(n_train, n_test, rng, rule)
         distinct = False
-    n_repeats = sum(len(side) - len(np.unique(_as_keys(side))) for side in (train, test))
+    n_repeats = sum(len(side) - _n_kinds(_kinds(side)) for side in (train, test))
     return ListOpsSplits(described(train), described(test), distinct, n_repeats)
 
 
-def _as_keys(tokens: UInt8[np.ndarray, "row token"]) -> np.ndarray:
-    return np.ascontiguousarray(tokens).view(f"V{tokens.shape[1]}")[:, 0]
+def _kinds(tokens: UInt8[np.ndarray, "row token"]) -> Integer[np.ndarray, " row"]:
+    """Number the different rows from 0 in the order in which they first come.
+
+    One dictionary look-up per row: sorting would move whole rows, which is slow for long ones.
+    """
+    numbers: dict[bytes, int] = {}
+    found = [numbers.setdefault(row.tobytes().rstrip(b"\0"), len(numbers)) for row in tokens]
+    return np.array(found, dtype=np.int64)
+
+
+def _n_kinds(kinds: Integer[np.ndarray, " row"]) -> int:
+    return int(kinds.max(initial=-1)) + 1
 
 
 def _distinct(n: int, rng: np.random.Generator, rule: TreeRule) -> UInt8[np.ndarray, "row token"] | None:
@@ -268,8 +237,7 @@ def _distinct(n: int, rng: np.random.Generator, rule: TreeRule) -> UInt8[np.ndar
     while len(tokens) < n:
         missing = n - len(tokens)
         tokens = np.concatenate([tokens, sample_rule(2 * missing + 64, rng, rule).tokens])
-        _, first = np.unique(_as_keys(tokens), return_index=True)
-        tokens = tokens[np.sort(first)]
+        tokens = tokens[np.unique(_kinds(tokens), return_index=True)[1]]
         if n - len(tokens) > STALLED * missing:
             return None
     return tokens[:n]
@@ -282,9 +250,10 @@ def _apart(
     n = n_train + n_test
     for attempt in range(MAX_ROUNDS):
         tokens = sample_rule((1 + attempt) * (n + n // 4 + 64), rng, rule).tokens
-        found, kind = np.unique(_as_keys(tokens), return_inverse=True)
-        n_for_test = min(max(round(len(found) * n_test / max(n, 1)), n_test > 0), len(found) - (n_train > 0))
-        in_test = (rng.permutation(len(found)) < n_for_test)[kind]
+        kinds = _kinds(tokens)
+        n_kinds = _n_kinds(kinds)
+        n_for_test = min(max(round(n_kinds * n_test / max(n, 1)), n_test > 0), n_kinds - (n_train > 0))
+        in_test = (rng.permutation(n_kinds) < n_for_test)[kinds]
         train, test = tokens[~in_test][:n_train], tokens[in_test][:n_test]
         if len(train) == n_train and len(test) == n_test:
             return train, test

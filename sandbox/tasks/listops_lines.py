@@ -7,9 +7,9 @@ import numpy as np
 from jaxtyping import Bool, Integer
 
 from sandbox.foundations.errors import InvalidData
-from sandbox.tasks.listops_generator import ListOpsSample
 from sandbox.tasks.listops_grammar import MODULUS, OPERATORS
 from sandbox.tasks.listops_levels import Level, fold, levels_of, node_values, well_formed
+from sandbox.tasks.listops_rows import ListOpsSample
 from sandbox.tasks.listops_vocabulary import DIGIT_CODE
 
 DEPTHS = (1, 2, 3, 4)  # operator levels whose lines are drawn

@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox.foundations.errors import InvalidKnob
-from sandbox.tasks.listops_generator import LRA_SCALE, TreeRule, described, sample, sample_rule, splits
+from sandbox.tasks.listops_generator import LRA_SCALE, TreeRule, sample, sample_rule, splits
 from sandbox.tasks.listops_grammar import OPERATORS, depth, length, parse, walk
 from sandbox.tasks.listops_levels import evaluate_tokens
+from sandbox.tasks.listops_rows import described
 from sandbox.tasks.listops_vocabulary import DIGIT_CODE, VOCABULARY, encode
 
 

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from sandbox.foundations.errors import InvalidData
-from sandbox.tasks.listops_generator import LRA_SCALE, described, sample, sample_rule
+from sandbox.tasks.listops_generator import LRA_SCALE, sample, sample_rule
 from sandbox.tasks.listops_grammar import OPERATORS, apply, parse
 from sandbox.tasks.listops_lines import reference_lines
+from sandbox.tasks.listops_rows import described
 from sandbox.tasks.listops_vocabulary import encode
 
 
