@@ -1,4 +1,4 @@
-"""The checker: a process with torch that answers whether an experiment is sound, and describes what there is."""
+"""The checker: a process with torch that says whether an experiment is sound, and what there is."""
 
 import json
 import logging
@@ -38,7 +38,7 @@ def _catalogue() -> str:
 
 
 def _check(text: str) -> str:
-    from sandbox.experiment import check
+    from sandbox.experiment.describe import check
 
     try:
         answer = check(json.loads(text))

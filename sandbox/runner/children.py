@@ -109,7 +109,10 @@ class Checker:
             self._dead = self._timed_out = True
             self.process.kill()
             if number:
-                yield number, f"Checking this experiment took more than {CHECK_LIMIT:g} s; make its sizes smaller."
+                yield (
+                    number,
+                    f"Checking this experiment took more than {CHECK_LIMIT:g} s; make its sizes smaller.",
+                )
 
     def alive(self) -> bool:
         """Whether it can still answer."""
@@ -175,7 +178,9 @@ class Children:
         """A process that answers questions."""
         ours, theirs = self._context.Pipe()
         lifeline, end = self._context.Pipe()
-        process = self._context.Process(target=self._questions, args=(theirs, end), name="checker", daemon=True)
+        process = self._context.Process(
+            target=self._questions, args=(theirs, end), name="checker", daemon=True
+        )
         process.start()
         theirs.close()
         end.close()
@@ -197,6 +202,9 @@ def default_memory() -> int:
         try:
             return int(float(stated) * 2**30)
         except (ValueError, OverflowError):
-            log.error("SANDBOX_WORKER_GB is %r, which is not a number of gigabytes; the default is used", stated[:40])
+            log.error(
+                "SANDBOX_WORKER_GB is %r, which is not a number of gigabytes; the default is used",
+                stated[:40],
+            )
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return min(8 * 2**30, total // 2)

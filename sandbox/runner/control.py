@@ -33,7 +33,9 @@ class RunControl:
         try:
             self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as error:
-            raise RunUnavailable(f"{path} cannot be opened ({error.strerror}); is the run's folder there?") from error
+            raise RunUnavailable(
+                f"{path} cannot be opened ({error.strerror}); is the run's folder there?"
+            ) from error
         try:
             if os.fstat(self._descriptor).st_size < SIZE:
                 os.ftruncate(self._descriptor, SIZE)

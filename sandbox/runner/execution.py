@@ -8,7 +8,7 @@ import numpy as np
 
 from sandbox.engine.device import one_thread
 from sandbox.engine.torch_engine import TorchGroup
-from sandbox.experiment import Experiment
+from sandbox.experiment.experiment import Experiment
 from sandbox.experiment.schedule import evaluation_steps, next_step, snapshot_budget, snapshot_steps
 from sandbox.foundations.errors import SandboxError
 from sandbox.runner.control import RunControl
@@ -23,7 +23,7 @@ FRAME_EVERY = 0.25
 """Least seconds between two live readings."""
 
 FRAMES_KEPT = 2400
-"""Live readings at full rate; a longer run spaces them by its age over this, so that its folder stays bounded."""
+"""Live readings at full rate; a longer run spaces them by its age over this, to bound its folder."""
 
 CHECKPOINT_EVERY = 2.0
 WATCHING_SHARE = 0.2
@@ -70,11 +70,11 @@ class Execution:
         self._state = "queued"
 
     def interrupt(self) -> None:
-        """Ask `run` to write a checkpoint and return as soon as the present step is done; safe in a signal handler."""
+        """Ask `run` to write a checkpoint and return after the present step; safe in a signal handler."""
         self._interrupted = True
 
     def run(self) -> tuple[str, str]:
-        """Train to the step limit or until told to stop; returns the state, `done` or `stopped`, and the reason.
+        """Train to the step limit or until told to stop; returns `done` or `stopped`, and the reason.
 
         A deliberate error is recorded as the reason for `failed`, then raised.
         """
@@ -154,7 +154,7 @@ class Execution:
         return max(1, min(room, fitting, MOST_STEPS_AT_ONCE))
 
     def _arrive(self, step: int, losses: list[np.ndarray]) -> None:
-        """Record all of what belongs to `step`: a reader counts a step as complete once it sees a row of it."""
+        """Record all that belongs to `step`: a reader counts a step as complete once it sees a row of it."""
         evaluations = []
         if step in self._evaluated:
             for group in self._groups:
@@ -226,7 +226,7 @@ class Execution:
 
     def _report(self, state: str, reason: str = "") -> None:
         self._state = state
-        arm_seconds = dict(zip(self._writer.arms, self._arm_seconds.tolist(), strict=True))
+        arm_seconds = self._arm_seconds.tolist()
         self._writer.status(state, self.step, self.seconds, reason, arm_seconds=arm_seconds)
 
     def _beat(self, state: str) -> None:

@@ -1,9 +1,12 @@
-"""Where things lie: a run by its id or its path, and the app's script."""
+"""Where things lie: a run by its id or its path, whether somebody writes it, and the app's script."""
 
+import fcntl
+import os
 from pathlib import Path
 
 from sandbox.foundations.errors import RunUnavailable
-from sandbox.store.folder import EXPERIMENT, RUN_ID, run_path
+from sandbox.store import Run
+from sandbox.store.folder import EXPERIMENT, LOCK, RUN_ID, run_path
 
 
 def find_run(text: str) -> Path:
@@ -27,3 +30,26 @@ def app_script() -> Path:
             "because the package alone carries no pages."
         )
     return script
+
+
+def present_state(run: Run) -> str:
+    """The state a run is in now: one that says it is running but that nobody writes is `interrupted`."""
+    state = str(run.status["state"])
+    if state in ("running", "paused", "stalled") and not being_written(run.path):
+        return "interrupted"
+    return state
+
+
+def being_written(folder: Path) -> bool:
+    """Whether a living process holds the run's lock."""
+    try:
+        descriptor = os.open(folder / LOCK, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False

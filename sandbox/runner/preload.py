@@ -4,12 +4,12 @@ import gc
 
 import sklearn.decomposition  # noqa: F401  (the plane of the trajectories)
 import torch
-import torch._dynamo  # noqa: F401  (any optimizer of torch imports it: 1.5 CPU-seconds)
+import torch._dynamo
 import torch.optim  # noqa: F401
 
 import sandbox.diagnostics
 import sandbox.engine.torch_engine
-import sandbox.experiment
+import sandbox.experiment.describe
 import sandbox.runner.execution  # noqa: F401
 
 # What is loaded now lives as long as the server: no collection in a worker needs to look at it,

@@ -99,7 +99,8 @@ def enqueue(plain: dict[str, Any], owner: str, name: str = "", device: str = "cp
     RunControl(folder).close()  # so that a queued run can be paused or stopped before it starts
     with catalogue_connection() as connection:
         connection.execute(
-            "INSERT INTO runs(id, owner, name, plain, device, state, created) VALUES (?, ?, ?, ?, ?, 'queued', ?)",
+            "INSERT INTO runs(id, owner, name, plain, device, state, created) "
+            "VALUES (?, ?, ?, ?, ?, 'queued', ?)",
             (run_id, owner[:200], (name or run_id.rsplit("-", 1)[0])[:200], text, device, time.time()),
         )
     return run_id
@@ -158,8 +159,9 @@ def position(run_id: str) -> int:
 
 
 def check(plain: dict[str, Any], timeout: float = 10.0) -> dict[str, Any]:
-    """Ask the trainer's process whether `plain` is a sound experiment: {"ok", "error", "plain", "arms", "cost"}.
+    """Ask a process with torch whether `plain` is a sound experiment.
 
+    Answers {"ok", "error", "plain" (canonical), "arms", "cost"}, as `sandbox.experiment` checks it.
     No answer within `timeout` seconds is an answer too: ok is False and the error says so.
     """
     try:
@@ -167,7 +169,9 @@ def check(plain: dict[str, Any], timeout: float = 10.0) -> dict[str, Any]:
     except InvalidPlain as error:
         return refusal(str(error))
     with catalogue_connection() as connection:
-        asked = connection.execute("INSERT INTO checks(plain, asked) VALUES (?, ?)", (text, time.time())).lastrowid
+        asked = connection.execute(
+            "INSERT INTO checks(plain, asked) VALUES (?, ?)", (text, time.time())
+        ).lastrowid
     deadline = time.monotonic() + timeout
     with catalogue_connection() as connection:
         while time.monotonic() < deadline:
@@ -187,9 +191,11 @@ def _as_text(plain: dict[str, Any]) -> str:
     try:
         text = json.dumps(plain)
     except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidPlain(f"The experiment cannot be written as JSON ({error}); use tables, lists, numbers.") from error
+        raise InvalidPlain(
+            f"The experiment cannot be written as JSON ({error}); use tables, lists, numbers."
+        ) from error
     if len(text) > MAX_PLAIN:
         raise InvalidPlain(
-            f"The experiment has {len(text)} characters of JSON; at most {MAX_PLAIN} are taken: use fewer arms or seeds."
+            f"The experiment has {len(text)} characters of JSON; at most {MAX_PLAIN} are taken."
         )
     return text

@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float
 
 from sandbox.diagnostics import SnapshotView, probe_batch, read_all
 from sandbox.engine.torch_engine import TorchGroup
-from sandbox.experiment import Experiment
+from sandbox.experiment.experiment import Experiment
 from sandbox.foundations.readings import Answer
 from sandbox.store import RunWriter
 
@@ -46,7 +46,11 @@ class Recorder:
         """Record what holds for the whole run: reference lines, notes, labels, probe, layouts."""
         data = self._groups[0].task_data
         task = self._settings[0].task
-        notes = [f"seed {seed}: {note}" for seed, d in zip(self._writer.seeds, data, strict=True) for note in d.notes]
+        notes = [
+            f"seed {seed}: {note}"
+            for seed, d in zip(self._writer.seeds, data, strict=True)
+            for note in d.notes
+        ]
         common = [note for note in data[0].notes if all(note in d.notes for d in data)]
         if all(len(d.notes) == len(common) for d in data):
             notes = common
@@ -73,7 +77,7 @@ class Recorder:
             self._writer.layout(arm, group.layout.to_plain())
 
     def losses(self, arm: int, first: int, losses: Float[np.ndarray, "n run"]) -> None:
-        """Record the batch losses of the updates `first`, `first` + 1, ..., and where one stopped being finite."""
+        """Record the batch losses of the updates from `first` on, and where one is no longer finite."""
         self._writer.scalars(arm, "loss", range(first, first + len(losses)), losses)
         broken = ~np.isfinite(losses)
         if not broken.any():
@@ -124,4 +128,3 @@ class Recorder:
 def _mean_lines(lines: list[dict[str, float]]) -> dict[str, float]:
     """Each line's mean over the seeds' data sets, which differ a little."""
     return {name: float(np.mean([line[name] for line in lines])) for name in lines[0]}
-

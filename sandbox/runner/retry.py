@@ -19,7 +19,7 @@ class _Deaths:
 
 @dataclass
 class RetryRule:
-    """Remembers the deaths of each run's workers; a death while paused was somebody's doing and does not count."""
+    """Remembers the deaths of each run's workers; one while paused does not count."""
 
     _runs: dict[str, _Deaths] = field(default_factory=dict)
 

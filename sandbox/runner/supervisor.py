@@ -1,6 +1,5 @@
-"""The supervisor: one process per runs folder that starts workers, notices their deaths and takes runs up again."""
+"""The supervisor: the one process of a runs folder that starts workers and takes up what they drop."""
 
-import fcntl
 import json
 import logging
 import os
@@ -17,9 +16,10 @@ from pathlib import Path
 from sandbox.foundations.errors import RunUnavailable
 from sandbox.runner.catalogue_file import catalogue_path, write_catalogue
 from sandbox.runner.children import Checker, Children, Worker
-from sandbox.store.folder import runs_root
+from sandbox.runner.lock import SupervisorLock
 from sandbox.runner.queue import open_catalogue, refusal
 from sandbox.runner.retry import RetryRule
+from sandbox.store.folder import runs_root
 
 POLL = 0.02
 """Seconds between two looks at the queue; a look costs microseconds while nothing was written."""
@@ -31,26 +31,6 @@ KEPT_CHECKS = 300.0
 """Seconds after which an answered question is forgotten."""
 
 log = logging.getLogger(__name__)
-
-
-class SupervisorLock:
-    """The lock that makes a supervisor the only one of its runs folder; it dies with the process."""
-
-    def __init__(self, runs: Path) -> None:
-        runs.mkdir(parents=True, exist_ok=True)
-        self._descriptor = os.open(runs / "supervisor.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        for _ in range(20):  # a page that asks whether a supervisor runs holds a shared lock for a moment
-            try:
-                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return
-            except BlockingIOError:
-                time.sleep(0.02)
-        os.close(self._descriptor)
-        raise RunUnavailable(f"A supervisor already runs for {runs}; there is one per runs folder.")
-
-    def release(self) -> None:
-        """Let the next supervisor in."""
-        os.close(self._descriptor)
 
 
 class Supervisor:
@@ -128,7 +108,7 @@ class Supervisor:
         """What an earlier supervisor had running goes back to the queue, before what waited behind it."""
         with self._catalogue:
             self._catalogue.execute(
-                "UPDATE runs SET state = 'queued', pid = NULL, reason = 'taken up again after an interruption' "
+                "UPDATE runs SET state = 'queued', pid = NULL, reason = 'taken up after an interruption' "
                 "WHERE state IN ('running', 'paused', 'stalled')"
             )
 
@@ -174,7 +154,13 @@ class Supervisor:
     def _bury(self, run_id: str, worker: Worker) -> None:
         """A worker died without a word: back into the queue, unless that has been of no use."""
         code = worker.process.exitcode
-        log.warning("worker %s of run %s died with exit code %s at step %s", worker.process.pid, run_id, code, worker.step)
+        log.warning(
+            "worker %s of run %s died with exit code %s at step %s",
+            worker.process.pid,
+            run_id,
+            code,
+            worker.step,
+        )
         verdict = self._retry.after_death(run_id, worker.step, code or 0, paused=worker.state == "paused")
         if verdict is None:
             worker.close()
@@ -220,7 +206,9 @@ class Supervisor:
         if not self._checker.alive():
             lost, waiting = self._checker.left_behind()
             if lost is not None:
-                self._refuse(lost, "Checking this experiment ended the process that did it; make its sizes smaller.")
+                self._refuse(
+                    lost, "Checking this experiment ended the process that did it; make its sizes smaller."
+                )
             self._checker.end()
             self._checker = self._children.checker()
             for request in waiting:
@@ -250,7 +238,7 @@ def _closed(descriptor: int) -> bool:
 
 
 def main() -> int:
-    """Serve the queue of SANDBOX_RUNS until standard input closes or a signal comes; 2 if another one does."""
+    """Serve the queue of SANDBOX_RUNS until standard input closes or a signal comes; 2 if it is taken."""
     logging.basicConfig(level=logging.INFO, format="supervisor: %(message)s", stream=sys.stderr)
     try:
         at_once = max(1, int(os.environ.get("SANDBOX_WORKERS", "2")))

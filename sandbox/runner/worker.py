@@ -42,7 +42,10 @@ def work(connection: Connection, folder: str, plain: str, device: str, memory: i
     except SandboxError as error:
         state, reason = "failed", str(error)
     except MemoryError:
-        state, reason = "failed", "The run needs more memory than a worker may use; make the model or data smaller."
+        state, reason = (
+            "failed",
+            "The run needs more memory than a worker may use; make the model or data smaller.",
+        )
     except Exception as error:
         log.exception("the worker of %s failed", folder)
         if "allocate memory" in str(error) or "not enough memory" in str(error):
@@ -56,7 +59,7 @@ def work(connection: Connection, folder: str, plain: str, device: str, memory: i
 def _train(folder: str, plain: str, device: str, beat: Callable[[str, int], None]) -> tuple[str, str]:
     import torch
 
-    from sandbox.experiment import load
+    from sandbox.experiment.experiment import load
     from sandbox.runner.execution import Execution
 
     torch.set_num_threads(1)

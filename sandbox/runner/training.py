@@ -1,0 +1,32 @@
+"""train: run an experiment in this process, for scripts and notebooks."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from sandbox.experiment.experiment import Experiment
+from sandbox.runner.control import RunControl
+from sandbox.runner.execution import Execution
+from sandbox.runner.names import new_run_id
+from sandbox.runner.recording import Snapshot
+from sandbox.store import Run, open_run, runs_root
+
+
+def train(
+    experiment: Experiment,
+    out: str | Path | None = None,
+    on_snapshot: Callable[[Snapshot], None] | None = None,
+    device: str = "cpu",
+) -> Run:
+    """Train `experiment` to its step limit into the folder `out` and return the run.
+
+    A folder that holds a part of the same experiment is resumed where it stopped; without `out` a
+    new one in the runs folder is used. `on_snapshot` is called with the readings of every scheduled
+    snapshot. Ctrl-C raises KeyboardInterrupt; what was recorded stays and can be resumed. Raises
+    RunUnavailable where the folder is in use or holds another experiment.
+    """
+    folder = Path(out) if out is not None else runs_root() / new_run_id()
+    execution = Execution(experiment, folder, device, on_snapshot=on_snapshot)
+    with RunControl(folder) as control:
+        control.resume()
+    execution.run()
+    return open_run(folder)
