@@ -5,9 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 from jaxtyping import Float, Int, Shaped
-from torch import Tensor
-from torch.nn.functional import cross_entropy
 
+from sandbox.engine.gradient import sequence_losses
 from sandbox.engine.stacking import VECTOR_ROWS, Parameters, StackedModel, stacks
 from sandbox.tasks import Dataset
 
@@ -17,14 +16,6 @@ BLOCK_FLOATS = 2**18  # runs x rows x tokens x width of one forward pass without
 STACK_OF_BLOCKS = 8  # runs of one such pass where runs are stacked
 
 Metrics = dict[str, Float[np.ndarray, " run"]]
-
-
-def losses(
-    logits: Float[Tensor, "run batch class"], targets: Int[Tensor, "run batch"]
-) -> Float[Tensor, "run batch"]:
-    """Cross-entropy of every sequence, in nats."""
-    flat = cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="none")
-    return flat.view(targets.shape)
 
 
 class RowSet:
@@ -60,7 +51,7 @@ class RowSet:
                     rows = slice(start, start + self.block)
                     targets = self._targets[runs, rows]
                     logits = model.logits(stack, self._tokens[runs, rows].long())
-                    of_rows = losses(logits, targets)
+                    of_rows = sequence_losses(logits, targets)
                     loss.append(of_rows)
                     # A class read off NaN is chance: a diverged run finds none.
                     correct.append((logits.argmax(-1) == targets) & of_rows.isfinite())

@@ -7,10 +7,13 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int, Shaped
 from torch import Tensor
+from torch.nn.utils import parameters_to_vector
 
 from sandbox.engine.batches import Batches
 from sandbox.engine.device import choose_device, full_precision
-from sandbox.engine.evaluation import TRAIN_ROWS, Metrics, RowSet, group_accuracies, losses
+from sandbox.engine.evaluation import TRAIN_ROWS, Metrics, RowSet, group_accuracies
+from sandbox.engine.exactness import stacks_exactly
+from sandbox.engine.gradient import losses_and_gradients
 from sandbox.engine.layout import Layout
 from sandbox.engine.setting import GroupSetting
 from sandbox.engine.stacking import (
@@ -20,6 +23,7 @@ from sandbox.engine.stacking import (
     floats_per_sequence,
     stack_size,
     stacks,
+    with_companion,
 )
 from sandbox.foundations.errors import InvalidData, InvalidExperiment
 from sandbox.tasks import Dataset
@@ -52,23 +56,27 @@ class TorchGroup:
         self.task_data: list[Dataset] = [setting.task.data(seed, setting.reference_start) for seed in seeds]
         modules = [setting.model.build(setting.task, seed, setting.reference_start) for seed in seeds]
         self.layout = Layout.of(modules[0].named_parameters())
-        train_tokens, train_targets = _stacked(self.task_data, "train")
-        batch_size = min(setting.batch_size, train_tokens.shape[1])
-        cost = floats_per_sequence(modules[0], torch.from_numpy(train_tokens[0, :1]).long())
-        self._model = StackedModel(modules[0].to(self.device), stack_size(batch_size, cost))
-        self._batches = Batches(train_tokens, train_targets, seeds, batch_size, self.device)
-        stacked = self._model.size > 1
-        train = train_tokens[:, :TRAIN_ROWS], train_targets[:, :TRAIN_ROWS]
+        sequence = torch.from_numpy(self.task_data[0].train_tokens[:1]).long()
+        batch_size = min(setting.batch_size, len(self.task_data[0].train_tokens))
+        cost = floats_per_sequence(modules[0], sequence)
+        size = stack_size(batch_size, cost)
+        start = setting.model, setting.task, setting.reference_start
+        if size > 1 and not stacks_exactly(*start, batch_size, size, self.device):
+            size = 1
+        self._model = StackedModel(modules[0].to(self.device), size)
+        members = with_companion(len(seeds), size)
+        data = [self.task_data[member] for member in members]
+        tokens, targets = _stacked(data, "train")
+        self._batches = Batches(tokens, targets, [seeds[m] for m in members], batch_size, self.device)
         self._row_sets = {
-            "train": RowSet(*train, cost, stacked, self.device),
-            "test": RowSet(*_stacked(self.task_data, "test"), cost, stacked, self.device),
+            name: RowSet(*rows, cost, stacked=size > 1, device=self.device)
+            for name, rows in {
+                "train": (tokens[:, :TRAIN_ROWS], targets[:, :TRAIN_ROWS]),
+                "test": _stacked(data, "test"),
+            }.items()
         }
-        start = np.zeros((len(seeds), self.layout.stride), np.float32)
-        for row, module in zip(start, modules, strict=True):
-            row[: self.layout.size] = np.concatenate(
-                [value.detach().cpu().numpy().ravel() for _, value in module.named_parameters()]
-            )
-        self._theta = torch.from_numpy(start).to(self.device)
+        weights = [parameters_to_vector(module.parameters()).detach().cpu().numpy() for module in modules]
+        self._theta = self._rows(np.stack([weights[member] for member in members]))
         self._moments = setting.optimizer.start(self._theta)
         self._stacks = self._views()
 
@@ -78,7 +86,7 @@ class TorchGroup:
         Nothing stops it: a loss that is not a number stays in its run. The host waits for the device
         once, at the end.
         """
-        collected = torch.empty((n_steps, len(self.seeds)), device=self.device)
+        collected = torch.empty((n_steps, len(self._theta)), device=self.device)
         optimizer, until = self.setting.optimizer, self.setting.steps
         for i in range(n_steps):
             tokens, targets = self._batches.at(self.step)
@@ -86,7 +94,7 @@ class TorchGroup:
                 self._gradient(stack, tokens[stack.rows], targets[stack.rows], collected[i, stack.rows])
                 optimizer.update(stack.theta, stack.grad, stack.moments, self.step, until)
             self.step += 1
-        return collected.cpu().numpy()
+        return collected.cpu().numpy()[:, : len(self.seeds)]
 
     def evaluate(self) -> Metrics:
         """Loss (nats) and accuracy on the test set and on the first 2048 training rows, by name.
@@ -97,20 +105,18 @@ class TorchGroup:
         parameters = self.layout.unflatten(self._theta)
         with full_precision():
             for name, rows in self._row_sets.items():
-                metrics[f"{name}_loss"], correct = rows.evaluate(self._model, parameters)
-                metrics[f"{name}_accuracy"] = correct.mean(1)
+                loss, correct = rows.evaluate(self._model, parameters)
+                metrics[f"{name}_loss"] = loss[: len(self.seeds)]
+                metrics[f"{name}_accuracy"] = correct[: len(self.seeds)].mean(1)
         return metrics | group_accuracies(correct, self.task_data)
 
     def theta(self) -> Float[np.ndarray, "run parameter"]:
         """A copy of the weights of every run, in the order of `layout`."""
-        return self._theta[:, : self.layout.size].cpu().numpy().copy()
+        return self._plain(self._theta)
 
     def state(self) -> dict[str, Shaped[np.ndarray, "run ..."]]:
         """All that `load` needs to go on, each array with one row per run: a checkpoint."""
-        rows = {
-            name: value[:, : self.layout.size].cpu().numpy().copy()
-            for name, value in {"theta": self._theta, **self._moments}.items()
-        }
+        rows = {name: self._plain(value) for name, value in {"theta": self._theta, **self._moments}.items()}
         steps = np.full(len(self.seeds), self.step, np.int64)
         return {**rows, "step": steps, "seeds": np.array(self.seeds, np.int64)}
 
@@ -134,9 +140,9 @@ class TorchGroup:
         steps = {int(state["step"][row]) for row in rows}
         if len(steps) != 1:
             raise InvalidData(f"The checkpoint's runs stand at steps {sorted(steps)}; a group has one step.")
+        members = with_companion(len(rows), self._model.size)
         for name, buffer in buffers.items():
-            chosen = torch.from_numpy(np.ascontiguousarray(state[name][rows], np.float32))
-            buffer[:, : self.layout.size].copy_(chosen)
+            buffer.copy_(self._rows(state[name][rows][members]))
         self.step = steps.pop()
 
     def trace(
@@ -164,30 +170,41 @@ class TorchGroup:
     def _read(
         self, ask: Callable[[Parameters, int], dict[str, Tensor]], theta: np.ndarray | None
     ) -> dict[str, np.ndarray]:
-        rows = self._theta if theta is None else torch.from_numpy(theta.astype(np.float32)).to(self.device)
+        if theta is None:
+            rows, n_runs = self._theta, len(self.seeds)
+        else:
+            rows, n_runs = self._rows(theta[with_companion(len(theta), self._model.size)]), len(theta)
         parameters = self.layout.unflatten(rows)
         answers = []
         with torch.no_grad(), full_precision():
             for runs in stacks(len(rows), self._model.size):
                 stack = {name: value[runs] for name, value in parameters.items()}
                 answers.append(ask(stack, runs.stop - runs.start))
-        return {name: torch.cat([answer[name] for answer in answers]).cpu().numpy() for name in answers[0]}
+        return {
+            name: torch.cat([answer[name] for answer in answers])[:n_runs].cpu().numpy()
+            for name in answers[0]
+        }
 
     def _gradient(self, stack: Stack, tokens: Tensor, targets: Tensor, loss: Tensor) -> None:
         """Write the batch losses of one stack to `loss` and their gradients to its rows."""
-        of_runs = losses(self._model.logits(stack.leaves, tokens), targets).mean(1)
-        gradients = torch.autograd.grad(
-            of_runs.sum(), list(stack.leaves.values()), allow_unused=True, materialize_grads=True
-        )
-        flat = [gradient.reshape(len(stack.theta), -1) for gradient in gradients]
-        torch.cat([*flat, stack.padding], 1, out=stack.grad)
-        loss.copy_(of_runs.detach())
+        of_runs, gradients = losses_and_gradients(self._model, stack.leaves, tokens, targets)
+        torch.cat([*gradients, stack.padding], 1, out=stack.grad)
+        loss.copy_(of_runs)
+
+    def _rows(self, theta: Float[np.ndarray, "run parameter"]) -> Float[Tensor, "run stride"]:
+        """The numbers in memory of torch's own: how an array is aligned would show in the last bits."""
+        rows = torch.zeros((len(theta), self.layout.stride), device=self.device)
+        rows[:, : self.layout.size] = torch.from_numpy(theta.astype(np.float32))
+        return rows
+
+    def _plain(self, rows: Float[Tensor, "run stride"]) -> Float[np.ndarray, "run parameter"]:
+        return rows[: len(self.seeds), : self.layout.size].cpu().numpy().copy()
 
     def _views(self) -> list[Stack]:
         grad = torch.zeros_like(self._theta)
-        padding = grad.new_zeros((len(self.seeds), self.layout.stride - self.layout.size))
+        padding = grad.new_zeros((len(grad), self.layout.stride - self.layout.size))
         views = []
-        for rows in stacks(len(self.seeds), self._model.size):
+        for rows in stacks(len(grad), self._model.size):
             leaves = self.layout.unflatten(self._theta[rows])
             views.append(
                 Stack(
