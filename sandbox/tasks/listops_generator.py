@@ -13,6 +13,8 @@ from sandbox.tasks.listops_rows import ListOpsSample, described
 from sandbox.tasks.listops_vocabulary import CLOSE_CODE, DIGIT_CODE, OPERATOR_CODE, PAD_CODE
 
 DRAWN_OPERATORS = ("MIN", "MAX", "MED", "SM")  # Tay et al. 2021; FIRST and LAST are read but not drawn
+LARGEST_SIZE = 1 << 16  # tokens, levels or arguments: no model here reads more
+LARGEST_SAMPLE = 1 << 31  # bytes of token rows at once
 SHORTEST = 4  # tokens of an operator over two digits
 MAX_TREES_PER_ROW = 2_000  # trees drawn for one kept before a length is called out of reach
 NODES_AT_ONCE = 1 << 21  # bounds memory: about 100 MB of work arrays
@@ -50,18 +52,17 @@ class TreeRule:
         if unknown or not self.operators:
             named = f"'{unknown[0]}'" if unknown else "an empty list"
             raise InvalidKnob(f"ListOps operators hold {named}; choose among {', '.join(OPERATORS)}.")
-        if self.max_args < 2:
-            raise InvalidKnob(f"ListOps max_args is {self.max_args}; an operator draws at least 2 arguments.")
-        if self.max_depth < 2:
-            raise InvalidKnob(f"ListOps max_depth is {self.max_depth}; the root is at 1, so take 2 or more.")
+        for name, value in (("max_args", self.max_args), ("max_depth", self.max_depth)):
+            if not 2 <= value <= LARGEST_SIZE:
+                raise InvalidKnob(f"ListOps {name} is {value}; take a number from 2 to {LARGEST_SIZE}.")
         if not 0 <= self.operator_probability <= 1:
             raise InvalidKnob(
                 f"ListOps operator_probability is {self.operator_probability}; take a number from 0 to 1."
             )
-        if not max(SHORTEST, self.min_length) <= self.max_length:
+        if not max(SHORTEST, self.min_length) <= self.max_length <= LARGEST_SIZE:
             raise InvalidKnob(
                 f"ListOps lengths run from {self.min_length} to {self.max_length} tokens; max_length must be "
-                f"at least {SHORTEST} and not below min_length."
+                f"{SHORTEST} to {LARGEST_SIZE} and not below min_length."
             )
 
 
@@ -94,8 +95,11 @@ def sample(
 
 def sample_rule(n: int, rng: np.random.Generator, rule: TreeRule) -> ListOpsSample:
     """Draw n independent rows of the rule."""
-    if n < 0:
-        raise InvalidKnob(f"ListOps row count is {n}; ask for 0 rows or more.")
+    if not 0 <= n * rule.max_length <= LARGEST_SAMPLE:
+        raise InvalidKnob(
+            f"ListOps row count is {n}; of at most {rule.max_length} tokens take 0 to "
+            f"{LARGEST_SAMPLE // rule.max_length} rows."
+        )
     parts = [np.zeros((0, rule.max_length), dtype=np.uint8)]
     drawn = kept = 0
     while kept < n:
@@ -135,14 +139,14 @@ def _draw_trees(count: int, rng: np.random.Generator, rule: TreeRule) -> UInt8[n
     lengths = np.ones(count, dtype=np.int64)
     grown: list[_Grown] = []
     for level in range(1, rule.max_depth + 1):
-        is_operator &= lengths[row] <= rule.max_length
         code = rng.integers(DIGIT_CODE, OPERATOR_CODE, len(row), dtype=np.uint8)
         arity = np.zeros(len(row), dtype=np.int64)
         n_operators = int(np.count_nonzero(is_operator))
         code[is_operator] = rng.choice(drawable, n_operators)
         arity[is_operator] = rng.integers(2, rule.max_args + 1, n_operators)
-        grown.append(_Grown(row, code, arity))
         lengths += np.bincount(row, arity + is_operator, minlength=count).astype(np.int64)
+        arity[lengths[row] > rule.max_length] = 0
+        grown.append(_Grown(row, code, arity))
         row = np.repeat(row, arity)
         if not len(row):
             break

@@ -9,6 +9,7 @@ from jaxtyping import Bool, Integer, UInt8
 from sandbox.tasks.listops_grammar import MODULUS, OPERATORS
 from sandbox.tasks.listops_vocabulary import CLOSE_CODE, DIGIT_CODE, OPERATOR_CODE
 
+NARROW_LEVELS = 1 << 16  # 16-bit numbers sort ten times faster; deeper nesting is sorted as it is
 _CELLS = 16  # room for ten digits in a sort key, as a power of two
 
 
@@ -57,7 +58,8 @@ def levels_of(tokens: UInt8[np.ndarray, "row token"]) -> list[Level]:
     level += code < OPERATOR_CODE  # a digit lies below the operator that is open around it
     nodes = np.flatnonzero(~closes)
     level = level[nodes]
-    in_level_order = nodes[np.argsort(level.astype(np.uint16), kind="stable")]
+    narrow = level.astype(np.uint16) if level.max(initial=0) < NARROW_LEVELS else level
+    in_level_order = nodes[np.argsort(narrow, kind="stable")]
     levels = []
     start, above = 0, np.zeros(0, dtype=np.intp)
     for end in np.cumsum(np.bincount(level))[1:]:

@@ -150,6 +150,12 @@ def test_knobs_out_of_bounds_are_refused_by_name():
         sample(1, rng, min_length=40)
     with pytest.raises(InvalidKnob, match="row count is -1"):
         sample(-1, rng)
+    with pytest.raises(InvalidKnob, match="max_args is 1000000000"):
+        sample(1, rng, max_args=10**9)
+    with pytest.raises(InvalidKnob, match="to 1000000000 tokens"):
+        sample(1, rng, max_length=10**9)
+    with pytest.raises(InvalidKnob, match="take 0 to 32768 rows"):
+        sample(40_000, rng, max_length=65536)
     with pytest.raises(InvalidKnob, match="Only 0 of"):
         sample(1, rng, max_depth=2, max_args=2, min_length=9)
     assert TreeRule(operators=["MIN"]).max_length == 32
@@ -202,6 +208,20 @@ def test_a_side_may_be_empty(n_train, n_test):
 def test_negative_row_counts_are_refused():
     with pytest.raises(InvalidKnob, match="3 and -1"):
         splits(3, -1, seed=0)
+
+
+def test_wide_operators_and_deep_trees_are_drawn_within_their_limits():
+    wide = sample(20, np.random.default_rng(11), max_args=60_000, max_depth=2, max_length=9000)
+    assert 1000 < wide.lengths.max() <= 9000
+    rng = np.random.default_rng(12)
+    deep = sample(20, rng, max_args=2, max_depth=60_000, operator_probability=0.55, max_length=400)
+    assert deep.depth.max() > 10
+    _agrees_with_the_grammar(deep)
+
+
+def test_nesting_beyond_the_quick_sort_is_worked_out_alike(monkeypatch):
+    monkeypatch.setattr("sandbox.tasks.listops_levels.NARROW_LEVELS", 2)
+    _agrees_with_the_grammar(sample(100, np.random.default_rng(13)))
 
 
 def test_digits_are_uniform():
