@@ -51,7 +51,7 @@ export class Curves {
     this.axes(context, theme, x, y, rail, roof, facts);
     context.save();
     context.beginPath();
-    context.rect(LEFT, 0, width - RIGHT - LEFT, height - BOTTOM + 1);
+    context.rect(LEFT - 1, 0, width - RIGHT - LEFT + 6, height - BOTTOM + 4);
     context.clip();
     this.levels(context, theme, view, y);
     for (const line of lines) this.line(context, theme, line, x0, x1, until);
@@ -98,9 +98,7 @@ export class Curves {
 
   levels(context, theme, view, y) {
     const { left, right, top, bottom } = this.area;
-    let free = Infinity;
-    context.textAlign = "right";
-    context.textBaseline = "bottom";
+    const words = [];
     for (const [label, level] of this.reference(view).sort((a, b) => a[1] - b[1])) {
       const at = Math.round(y.place(level)) + 0.5;
       if (!(at >= top - 1 && at <= bottom + 1)) continue;
@@ -108,11 +106,15 @@ export class Curves {
       context.setLineDash([3, 4]);
       line(context, left, at, right, at);
       context.setLineDash([]);
-      if (free - at < 12) continue;  // a label that would cover the one below is told by hovering
-      context.fillStyle = theme.faint;
-      context.fillText(label, right - 4, at - 1);
-      free = at;
+      // Lines too close for two labels share one, named from the lower to the higher.
+      const below = words[words.length - 1];
+      if (below && below.at - at < 13) Object.assign(below, { text: `${below.text} · ${label}`, at });
+      else words.push({ text: label, at });
     }
+    context.textAlign = "right";
+    context.textBaseline = "bottom";
+    context.fillStyle = theme.faint;
+    for (const { text, at } of words) context.fillText(text, right - 6, at - 1 < top + 11 ? at + 14 : at - 1);
   }
 
   line(context, theme, { curve, arm, series, to }, x0, x1, until) {

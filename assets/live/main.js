@@ -7,11 +7,9 @@ const GRACE = 250;
 
 export function mount(parent, data) {
   const root = parent.querySelector(".acs-live");
-  style();
   if (data.height) Object.assign(root.style, { height: `${data.height}px`, overflow: "auto" });
   const kept = views.get(root);
-  const same = kept && !kept.gone && kept.data.run === data.run && kept.data.mode === data.mode;
-  if (same) {
+  if (kept && !kept.gone && kept.data.run === data.run && kept.data.mode === data.mode) {
     // Streamlit runs us again when the theme or the token changes: what is zoomed and chosen stays.
     clearTimeout(kept.leaving);
     kept.connection.token = data.token;
@@ -21,15 +19,14 @@ export function mount(parent, data) {
     views.set(root, new View(root, data));
   }
   const view = views.get(root);
+  style(() => view.schedule());
   return () => { view.leaving = setTimeout(() => view.leave(), root.isConnected ? GRACE : 0); };
 }
 
-function style() {
+function style(loaded) {
   const id = "acs-live-style", href = new URL("live.css", import.meta.url).href;
-  let link = document.getElementById(id);
-  if (!link) {
-    link = Object.assign(document.createElement("link"), { id, rel: "stylesheet" });
-    document.head.append(link);
-  }
-  if (link.href !== href) link.href = href;
+  const kept = document.getElementById(id);
+  if (kept?.href === href) return;
+  kept?.remove();
+  document.head.append(Object.assign(document.createElement("link"), { id, rel: "stylesheet", href, onload: loaded }));
 }

@@ -60,7 +60,7 @@ export class SelectionCard {
       const lost = model.diverged(row.arm).length;
       setText(row.value, i < 0 ? "" : `${share(series.mean[i])}${lost ? ` · ${lost} NaN` : ""}`);
       row.value.title = "Held-out accuracy, mean over seeds";
-      if (row.drawnFor !== `${theme.background}${view.hidden.has(row.arm)}`) this.swatch(row);
+      if (row.drawnFor !== this.look(row)) this.swatch(row);
     }
     for (const { field, buttons, words } of this.choices) {
       buttons.forEach((button, i) => {
@@ -71,11 +71,13 @@ export class SelectionCard {
     }
   }
 
+  look(row) { return `${this.view.theme.background}${this.view.hidden.has(row.arm)}${row.swatch.clientWidth}`; }
+
   swatch(row) {
     const { theme, hidden } = this.view;
     const { context, width, height } = prepare(row.swatch);
     if (!width) return;
-    row.drawnFor = `${theme.background}${hidden.has(row.arm)}`;
+    row.drawnFor = this.look(row);
     const style = armStyle(theme, row.arm);
     context.globalAlpha = hidden.has(row.arm) ? 0.25 : 1;
     context.strokeStyle = context.fillStyle = style.colour;

@@ -1,1 +1,1 @@
-"""The live view: guarded routes, the binary wire format, the panels' words, and the component that shows them."""
+"""The live view: guarded routes, the wire format, the panels' words, the component that shows them."""

@@ -15,6 +15,7 @@ from sandbox.live.panels import curve_columns, fact_columns
 SCALARS = ("loss", "train_loss", "train_accuracy", "test_loss", "test_accuracy")
 """Curves that travel; per-group accuracies stay in the store for tables."""
 RATE_WINDOW = 3.0
+READINGS = "SELECT step, dtype, shape, data FROM snapshots WHERE arm=? AND name=? AND step>? ORDER BY step"
 NUMBERS = re.compile(r"\d+")
 
 
@@ -48,7 +49,7 @@ class Rows:
 
 
 class Feed:
-    """A run folder as its viewers need it; `refresh()` takes in whatever is new and says whether anything was.
+    """A run folder as its viewers need it; `refresh()` takes in what is new and says whether anything was.
 
     Reads the tables that the store documents, forward only: a resumed run rewrites identical rows, so rows
     at known steps never change.
@@ -70,7 +71,11 @@ class Feed:
     # ------------------------------------------------------------ what the run is
     @property
     def ready(self) -> bool:
-        """Whether the run has said what it is (arms, seeds, experiment)."""
+        """Whether the run has said what it is (arms, seeds, experiment) and was read once, whole."""
+        return self.version > 0 and self._described
+
+    @property
+    def _described(self) -> bool:
         return {"arms", "seeds", "experiment"} <= self.meta.keys()
 
     @property
@@ -116,7 +121,7 @@ class Feed:
         return found
 
     def head_columns(self) -> list[str]:
-        """Names `kind/column` of what is measured per head and drawn or printed by a panel, in a fixed order."""
+        """Names `kind/column` of what is measured per head and some panel shows, in a fixed order."""
         names: dict[str, None] = {}
         for kind, by_arm in sorted(self.readings().items()):
             for meta in by_arm.values():
@@ -134,9 +139,13 @@ class Feed:
             (data_version,) = connection.execute("PRAGMA data_version").fetchone()
             if data_version == self._data_version:
                 return False
-            self._read_meta(connection)
-            if self.ready:
-                self._read_rows(connection)
+            connection.execute("BEGIN")  # one view of the run: a commit in between must not tear it
+            try:
+                self._read_meta(connection)
+                if self._described:
+                    self._read_rows(connection)
+            finally:
+                connection.execute("COMMIT")
         except sqlite3.OperationalError:
             # The writer is creating its tables, or the folder was just removed: look again next time.
             return False
@@ -217,10 +226,8 @@ class Feed:
                     rows.append(step, np.frombuffer(data, dtype="<f8"))
             for name in heads:
                 known = self.rows.get((arm, name))
-                for step, dtype, shape, data in connection.execute(
-                    "SELECT step, dtype, shape, data FROM snapshots WHERE arm=? AND name=? AND step>? ORDER BY step",
-                    (arm, name, known.last if known else -1),
-                ):
+                after = known.last if known else -1
+                for step, dtype, shape, data in connection.execute(READINGS, (arm, name, after)):
                     values = _array(dtype, shape, data)
                     known = known or self.rows.setdefault((arm, name), Rows(values.shape))
                     known.append(step, values)

@@ -1,4 +1,4 @@
-"""The guard around the whole server: which hosts it answers for, who may open sockets, what strangers never see."""
+"""The guard around the server: which hosts it answers for, who may open sockets, what is closed."""
 
 import hmac
 import os

@@ -11,6 +11,7 @@ from sandbox.foundations.errors import RunUnavailable
 from sandbox.live.feed import Feed
 from sandbox.live.hello import ASSETS
 from sandbox.live.updates import Cursor, Selection, next_update
+from sandbox.live.wire import with_sequence
 from sandbox.store.folder import run_path
 
 POLL = 0.03
@@ -47,15 +48,18 @@ class Channel:
         """Set when the run has something newer than now; take it before looking, so that nothing slips by."""
         return self._changed
 
-    def next_update(self, cursor: Cursor, selection: Selection, sequence: int) -> tuple[bytes, Cursor]:
+    def next_update(
+        self, cursor: Cursor, selection: Selection, sequence: int, budget: int
+    ) -> tuple[bytes, Cursor]:
         """As `updates.next_update`, encoded once for all viewers that stand at the same place."""
-        key = (*cursor.key(self.feed, selection), sequence & 0xFFFF)
+        key = (*cursor.key(self.feed, selection), budget)
         found = self._shared.get(key)
         if found is None:
-            found = self._shared[key] = next_update(self.feed, cursor, selection, sequence)
+            found = self._shared[key] = next_update(self.feed, cursor, selection, 0, budget)
             if len(self._shared) > SHARED_MESSAGES:
                 self._shared.popitem(last=False)
-        return found
+        message, after = found
+        return with_sequence(message, sequence), after
 
     def close(self) -> None:
         self._task.cancel()
@@ -92,7 +96,8 @@ class Channel:
 class Hub:
     """All channels of this server, made at the first viewer and closed a while after the last."""
 
-    def __init__(self, state_of: StateOf | None = None) -> None:
+    def __init__(self, state_of: StateOf | None = None, linger: float = LINGER) -> None:
+        self._linger = linger
         self._channels: dict[str, Channel] = {}
         self._state_of = state_of
 
@@ -111,7 +116,7 @@ class Hub:
         channel = self._channels[run_id]
         channel.viewers -= 1
         if channel.viewers == 0:
-            asyncio.get_running_loop().call_later(LINGER, self._close_if_empty, run_id, channel)
+            asyncio.get_running_loop().call_later(self._linger, self._close_if_empty, run_id, channel)
 
     def _close_if_empty(self, run_id: str, channel: Channel) -> None:
         if channel.viewers == 0 and self._channels.get(run_id) is channel:

@@ -1,4 +1,4 @@
-"""The live view's own routes: the websocket of a run, and its scripts under an address that names their content."""
+"""The live view's own routes: a run's websocket, and the scripts, whose address names their content."""
 
 import hashlib
 from functools import cache
@@ -11,7 +11,7 @@ from starlette.websockets import WebSocket
 
 from sandbox.foundations.errors import SandboxError
 from sandbox.live.hello import ASSETS
-from sandbox.live.hub import Hub, StateOf
+from sandbox.live.hub import LINGER, Hub, StateOf
 from sandbox.live.tokens import Tokens
 from sandbox.live.viewer import Viewer
 
@@ -22,9 +22,13 @@ REFUSED = 4401
 """Close code of a socket whose token was refused; the client then asks for a reload instead of retrying."""
 
 
-def live_routes(state_of: StateOf | None = None) -> list[BaseRoute]:
-    """The routes to hand to the app; `state_of` is the queue's word on a run, where there is a queue."""
-    hub = Hub(state_of)
+def live_routes(state_of: StateOf | None = None, linger: float = LINGER) -> list[BaseRoute]:
+    """The routes to hand to the app.
+
+    `state_of` is the queue's word on a run, where there is a queue; `linger` is for how many seconds a run
+    stays open after its last viewer has left.
+    """
+    hub = Hub(state_of, linger)
 
     async def watch(socket: WebSocket) -> None:
         run_id = str(socket.path_params["run_id"])

@@ -1,11 +1,13 @@
 """Thinning rows that several seeds share: every bucket keeps each seed's minimum and maximum."""
 
+from itertools import pairwise
+
 import numpy as np
 from jaxtyping import Float, Int
 
 
 def kept_rows(values: Float[np.ndarray, "row column"], buckets: int) -> Int[np.ndarray, " kept"]:
-    """Rows to keep so that no column loses an extreme of any of `buckets` equal stretches, nor a NaN's start or end.
+    """Rows to keep: the extremes of each column in `buckets` equal stretches, and where NaNs begin and end.
 
     The first and last row always stay; at most `2 * column * buckets` rows stay besides NaN borders.
     """
@@ -17,7 +19,7 @@ def kept_rows(values: Float[np.ndarray, "row column"], buckets: int) -> Int[np.n
     finite = np.isfinite(values)
     low = np.where(finite, values, np.inf)
     high = np.where(finite, values, -np.inf)
-    for start, stop in zip(edges[:-1], edges[1:], strict=True):
+    for start, stop in pairwise(edges):
         keep.update((start + low[start:stop].argmin(axis=0)).tolist())
         keep.update((start + high[start:stop].argmax(axis=0)).tolist())
     borders = np.flatnonzero((finite[1:] != finite[:-1]).any(axis=1))

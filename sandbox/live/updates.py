@@ -26,6 +26,8 @@ HISTORY_FRAMES = 240
 HISTORY_FRAME_BYTES = 400_000
 LIVE_BUDGET = 1900
 """Bytes that one live update aims at; more rows than fit are thinned, and the pause sends them whole."""
+CATCH_UP_BUDGET = 60_000
+"""Bytes for a viewer that has just come, or comes back after a gap."""
 BATCH = "loss"
 """The batch's loss of every step; it travels only while somebody looks at it."""
 
@@ -97,8 +99,13 @@ def shape_of_heads(feed: Feed) -> tuple[int, int]:
     return (max(s[0] for s in shapes), max(s[1] for s in shapes)) if shapes else (1, 1)
 
 
-def next_update(feed: Feed, cursor: Cursor, selection: Selection, sequence: int) -> tuple[bytes, Cursor]:
-    """The message that brings a viewer at `cursor` up to date, and the cursor after it."""
+def next_update(
+    feed: Feed, cursor: Cursor, selection: Selection, sequence: int, budget: int = LIVE_BUDGET
+) -> tuple[bytes, Cursor]:
+    """The message that brings a viewer at `cursor` up to date, and the cursor after it.
+
+    Rows are thinned as far as `budget` bytes ask for; a full history is not held to it.
+    """
     flags = 0
     if cursor.selection is None:
         flags = FULL
@@ -112,7 +119,7 @@ def next_update(feed: Feed, cursor: Cursor, selection: Selection, sequence: int)
     head_blocks, heads_step = _heads(feed, cursor, selection, latest_only=live)
     fixed: list[Block] = [*frames, *head_blocks]
     state = str(feed.status.get("state", "queued"))
-    for buckets in (HISTORY_BUCKETS,) if flags else (4, 2, 1, 0):
+    for buckets in (HISTORY_BUCKETS,) if flags else (HISTORY_BUCKETS, 8, 4, 2, 1, 0):
         rows, sent = _rows(feed, cursor, selection, buckets)
         message = encode(
             Update(
@@ -126,7 +133,7 @@ def next_update(feed: Feed, cursor: Cursor, selection: Selection, sequence: int)
                 [*rows, *fixed],
             )
         )
-        if flags or len(message) <= LIVE_BUDGET:
+        if flags or len(message) <= budget:
             break
     return message, Cursor({**cursor.sent, **sent}, frame, heads_step, selection)
 
@@ -147,9 +154,7 @@ def _rows(
             continue
         values = rows.values[start : rows.count]
         if name in heads:
-            values = values[
-                :, :, min(selection.layer, values.shape[2] - 1), min(selection.head, values.shape[3] - 1)
-            ]
+            values = values[:, :, *_place(selection, values.shape[2:])]
         steps = rows.steps[start : rows.count]
         keep = kept_rows(values, buckets) if buckets else np.array([len(steps) - 1])
         sent[arm, name] = rows.count
@@ -165,21 +170,10 @@ def _rows(
 
 
 def _heads(feed: Feed, cursor: Cursor, selection: Selection, *, latest_only: bool) -> tuple[list[Block], int]:
-    heads = feed.head_columns()
-    known = [
-        (len(SCALARS) + i, feed.rows[selection.arm, name])
-        for i, name in enumerate(heads)
-        if (selection.arm, name) in feed.rows
-    ]
-    steps = sorted(
-        {
-            int(s)
-            for _, rows in known
-            for s in rows.steps[np.searchsorted(rows.steps, cursor.heads, "right") :]
-        }
-        if cursor.heads >= 0
-        else {int(s) for _, rows in known for s in rows.steps}
-    )
+    columns = enumerate(feed.head_columns(), len(SCALARS))
+    known = [(i, feed.rows[selection.arm, name]) for i, name in columns if (selection.arm, name) in feed.rows]
+    fresh = [rows.steps[rows.steps > cursor.heads] if cursor.heads >= 0 else rows.steps for _, rows in known]
+    steps = [int(step) for step in np.unique(np.concatenate(fresh))] if fresh else []
     last = steps[-1] if steps else cursor.heads
     blocks: list[Block] = []
     for step in _spread(steps, latest_only):
@@ -192,6 +186,11 @@ def _heads(feed: Feed, cursor: Cursor, selection: Selection, *, latest_only: boo
             values = np.stack([v[selection.seed] for _, v in here])
             blocks.append(HeadsBlock(step, [column for column, _ in here], values))
     return blocks, last
+
+
+def _place(selection: Selection, shape: tuple[int, ...]) -> tuple[int, int]:
+    """The chosen layer and head, brought inside `shape`: arms may differ in both."""
+    return min(selection.layer, shape[0] - 1), min(selection.head, shape[1] - 1)
 
 
 def _frames(
@@ -216,10 +215,7 @@ def _frames(
                 )
         else:
             for step, weights in feed.frames(selection.arm, kind, column, chosen):
-                layer, head = (
-                    min(want, n - 1)
-                    for want, n in zip((selection.layer, selection.head), weights.shape[1:3], strict=True)
-                )
+                layer, head = _place(selection, weights.shape[1:3])
                 blocks.append(map_block(number, step, weights[selection.seed, layer, head]))
     return blocks, last
 

@@ -6,19 +6,24 @@ import json
 import time
 from typing import Any
 
+import anyio
+
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from sandbox.foundations.errors import SandboxError
 from sandbox.live.hello import hello
 from sandbox.live.hub import Channel
 from sandbox.live.tokens import Permission, Tokens
-from sandbox.live.updates import Cursor, Selection
+from sandbox.live.updates import CATCH_UP_BUDGET, LIVE_BUDGET, Cursor, Selection
 from sandbox.runner.control import RunControl
 
 RATE = 4.0
 """Updates a second on average; a burst of two lets a change that comes early through."""
 BURST = 2.0
 IDLE = 5.0
+SETTLING = 3.0
+LONG_GAP = 1.5
+"""Seconds: a viewer younger than the one, or unserved for longer than the other, gets more at once."""
 ACK_PATIENCE = 10.0
 """Seconds after which a viewer that does not say it has drawn is sent the next update anyway."""
 MAX_REQUEST = 2000
@@ -41,21 +46,17 @@ class Viewer:
         self._asked = asyncio.Event()
         self._acked = asyncio.Event()
         self._sequence = 0
+        self._came = self._sent = time.monotonic()
         self._allowance = BURST
         self._counted = time.monotonic()
 
     async def serve(self) -> None:
         """Push and listen side by side; returns when the socket has closed."""
-        tasks = [asyncio.create_task(self._listen()), asyncio.create_task(self._push())]
-        try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                with contextlib.suppress(WebSocketDisconnect, RuntimeError):
-                    task.result()
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._push)
+            with contextlib.suppress(WebSocketDisconnect):
+                await self._listen()
+            tasks.cancel_scope.cancel()
 
     # ------------------------------------------------------------ what the viewer says
     async def _listen(self) -> None:
@@ -110,7 +111,7 @@ class Viewer:
                 await self._tell(hello(feed, steer=self.permission.steer))
                 # Numbers of columns and kinds may have moved: the viewer starts afresh with the new lists.
                 meta, version, self.cursor = feed.meta_version, -1, Cursor()
-            if self._asked.is_set():
+            if self._asked.is_set() and feed.ready:
                 self._asked.clear()
                 self._take_up_wishes()
                 version, self._allowance = -1, max(self._allowance, 1.0)
@@ -140,9 +141,13 @@ class Viewer:
 
     async def _send_update(self) -> None:
         self._sequence += 1
-        message, self.cursor = self.channel.next_update(self.cursor, self.selection, self._sequence)
+        now = time.monotonic()
+        settled = now - self._came > SETTLING and now - self._sent < LONG_GAP
+        budget = LIVE_BUDGET if settled else CATCH_UP_BUDGET
+        message, self.cursor = self.channel.next_update(self.cursor, self.selection, self._sequence, budget)
+        self._sent = now
         self._acked.clear()
-        await self.socket.send_bytes(message)
+        await self._send({"type": "websocket.send", "bytes": message})
         self._allowance -= 1.0
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._acked.wait(), ACK_PATIENCE)
@@ -156,7 +161,8 @@ class Viewer:
 
     async def _wait(self, news: asyncio.Event, timeout: float) -> None:
         """Until the run or the viewer has something new, or the time is over."""
-        tasks = [asyncio.ensure_future(event.wait()) for event in (news, self._asked)]
+        events = (news, self._asked) if self.channel.feed.ready else (news,)
+        tasks = [asyncio.ensure_future(event.wait()) for event in events]
         try:
             await asyncio.wait(tasks, timeout=max(timeout, 0.005), return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -164,4 +170,10 @@ class Viewer:
                 task.cancel()
 
     async def _tell(self, message: dict[str, Any]) -> None:
-        await self.socket.send_text(json.dumps(message, separators=(",", ":"), default=str))
+        text = json.dumps(message, separators=(",", ":"), default=str)
+        await self._send({"type": "websocket.send", "text": text})
+
+    async def _send(self, message: dict[str, Any]) -> None:
+        # A socket that closes while we speak is the listener's to notice; there is nobody to tell.
+        with contextlib.suppress(WebSocketDisconnect, RuntimeError):
+            await self.socket.send(message)

@@ -1,7 +1,8 @@
 """The binary form of one live update: fixed layouts, little-endian, every block on a four-byte border.
 
-Header (28 bytes): magic `AS`, version, flags, step u32, sequence u32, seconds f32, rate f32, the selection that the
-blocks answer (arm, seed, layer, head u8 each), block count u16, state u8, spare u8. Then blocks, told apart by their first byte:
+Header (28 bytes): magic `AS`, version, flags, step u32, sequence u32, seconds f32, rate f32, the selection
+that the blocks answer (arm, seed, layer, head u8 each), block count u16, state u8, spare u8. Then blocks,
+told apart by their first byte:
 
 - ROWS: curves that share their steps. u8 1, u8 seeds, u16 rows, u16 series, u16 0, u32 rows before thinning,
   then (column, arm) u8 pairs, padding, steps u32 [row], values f32 [series][seed][row].
@@ -10,7 +11,7 @@ blocks answer (arm, seed, layer, head u8 each), block count u16, state u8, spare
 - POINTS: a trajectory's points. u8 3, u8 kind, u16 points, u32 step, explained variance 2 f32, centre 2 f32,
   half range f32, i16 [point][2] in 32000ths of the half range; -32768 marks a value that is not finite.
 - MAP: one head's attention. u8 4, u8 kind, u16 queries, u16 keys, u16 block, u32 step, f32 maximum,
-  u8 [query][key] in 255ths of the maximum, padding. A maximum of NaN marks a map with a value that is not finite.
+  u8 [query][key] in 255ths of the maximum, padding. A maximum of NaN says that some value is not finite.
 
 Column and kind numbers are places in the lists `columns` and `kinds` of the JSON hello.
 """
@@ -23,6 +24,7 @@ import numpy as np
 MAGIC = b"AS"
 VERSION = 1
 HEADER = struct.Struct("<2sBBIIff4BHBB")
+SEQUENCE_AT = 8
 ROWS_HEAD = struct.Struct("<BBHHHI")
 HEADS_HEAD = struct.Struct("<BBBBI")
 POINTS_HEAD = struct.Struct("<BBHI5f")
@@ -68,7 +70,7 @@ class PointsBlock:
 
 @dataclass(frozen=True)
 class MapBlock:
-    """One head's attention as bytes (query, key) in 255ths of `maximum`; cells average `block` x `block` tokens."""
+    """One head's attention, bytes (query, key) in 255ths of `maximum`; a cell averages `block`² pairs."""
 
     kind: int
     step: int
@@ -134,6 +136,11 @@ def encode(update: Update) -> bytes:
     for block in update.blocks:
         parts.extend(_encode_block(block))
     return b"".join(parts)
+
+
+def with_sequence(message: bytes, sequence: int) -> bytes:
+    """The same message under another sequence number, so that viewers can share its making."""
+    return message[:SEQUENCE_AT] + struct.pack("<I", sequence & 0xFFFFFFFF) + message[SEQUENCE_AT + 4 :]
 
 
 def _encode_block(block: Block) -> list[bytes]:

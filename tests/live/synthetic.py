@@ -124,8 +124,9 @@ class SyntheticRun:
         points = np.stack([spread * np.cos(angle), spread * np.sin(angle)], axis=-1)
         points = points[None] * (1 + 0.1 * seeds) + 0.15 * self._noise[: 2 * n, :2] * (1 - done)
         labels = tuple(f"{i % 2}@{i // 2}" for i in range(2 * n))
+        groups = tuple(f"token {i % 2}" for i in range(2 * n))
         self.writer.reading(step, arm, "trajectories", Trajectory(
-            points=points.astype(np.float32), labels=labels, groups=tuple(f"token {i % 2}" for i in range(2 * n)),
+            points=points.astype(np.float32), labels=labels, groups=groups,
             explained_variance=np.tile([0.61, 0.22], (len(self.seeds), 1)),
         ))  # fmt: skip
         shape = (len(self.seeds), self.layers, self.heads, n, n)

@@ -11,10 +11,10 @@ class Accuracy(Panel):
     """Share of right answers on training and held-out rows."""
 
     title = "Accuracy"
-    sentence = "The share of right answers; only what rises above the grey lines has been learned."
+    sentence = "The share of right answers; above the grey lines, something has been learned."
     how_to_read = (
-        "Solid is held-out, dashed is training. The grey lines are chance, the majority class, and what simpler "
-        "readers reach on the same rows; a model on a grey line has learned no more than that."
+        "Solid is held-out, dashed is training. The grey lines are chance, the majority class, and what "
+        "simpler readers reach on the same rows; a model on a grey line has learned no more than that."
     )
     equation = "accuracy = mean over rows of [argmax logits = class]"
     source = "Odonnat, Bouaziz and Cabannes, arXiv:2410.24050: solved above 0.98 on test rows"

@@ -10,11 +10,11 @@ from sandbox.live.panels.family import Curve, Panel
 class ConditionNumbersPanel(Panel):
     """Kappa of the projections of the chosen head, as corrected."""
 
-    title = "Condition numbers κ"
-    sentence = "The largest over the smallest stretch of a projection; 1 is perfectly even, higher is worse."
+    title = "Condition κ(W)"
+    sentence = "Largest over smallest stretch of a projection: 1 is perfectly even."
     how_to_read = (
-        "Measured on the matrix that the model uses, correction included. An arm whose line lies lower is better "
-        "conditioned; whether it also learns faster is what the curves above say."
+        "Measured on the matrix that the model uses, correction included. An arm whose line lies lower is "
+        "better conditioned; whether it also learns faster is what the curves above say."
     )
     equation = "κ(W) = σ_max(W) / σ_min(W)"
     source = "Saratchandran and Lucey, arXiv:2603.07162, section 3"

@@ -11,12 +11,10 @@ class Loss(Panel):
     """Cross-entropy on training and held-out rows."""
 
     title = "Loss"
-    sentence = (
-        "How surprised the model is by the right answers; lower is better, solid lines are held-out rows."
-    )
+    sentence = "How surprised the model is by the right answers; lower is better."
     how_to_read = (
-        "Solid is held-out, dashed is training; a gap that opens between them is memorizing. The lines named at the "
-        "edge are what guessing costs. `every step` is the loss of each batch, thinned so that no spike is lost."
+        "Solid is held-out, dashed is training; a gap that opens between them is memorizing. The grey lines "
+        "are what guessing costs. `every step` is the loss of each batch, thinned so that no spike is lost."
     )
     equation = "L = -mean over rows of ln p(correct class)"
     source = "torch.nn.functional.cross_entropy, in nats"

@@ -11,9 +11,9 @@ class Trajectories(Panel):
     """Token embeddings of the chosen arm and seed, moving."""
 
     title = "Token trajectories"
-    sentence = "Each dot is one token's embedding; its tail is the way it has come while training."
+    sentence = "Each dot is one embedding; its tail is the way it has come while training."
     how_to_read = (
-        "Tokens that the task treats alike move together. The axes are fixed for the run, so that motion is the "
+        "What the task treats alike moves together. The axes are fixed for the run, so that motion is the "
         "model's and not the camera's; they widen when a point leaves them and never shrink."
     )
     equation = "x(t) = e(t) for width 2, else x(t) = B (e(t) - m) with one basis B and centre m per run"

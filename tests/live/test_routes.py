@@ -1,0 +1,188 @@
+"""The live routes: a socket needs its run's token, brings what is new, and steers for those who may."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient, WebSocketTestSession
+from starlette.websockets import WebSocketDisconnect
+
+from sandbox.live.routes import REFUSED, live_routes, scripts_version
+from sandbox.live.tokens import Permission, Tokens
+from sandbox.live.wire import FULL, RowsBlock, Update, decode
+from sandbox.runner.control import RunControl
+from tests.live.synthetic import SyntheticRun
+
+
+@pytest.fixture
+def run(runs_folder: Path, made_up: Callable[..., SyntheticRun]) -> SyntheticRun:
+    made = made_up(runs_folder / "made-up", arms=2)
+    made.grow(40)
+    return made
+
+
+@pytest.fixture
+def client() -> Iterator[TestClient]:
+    with TestClient(Starlette(routes=live_routes(linger=0)), base_url="http://localhost") as made:
+        yield made
+
+
+def address(run_id: str = "made-up", *, steer: bool = False) -> str:
+    return f"/live/ws/{run_id}?token={Tokens().sign(Permission(run_id, steer))}"
+
+
+def until_update(socket: WebSocketTestSession) -> tuple[list[dict[str, Any]], Update]:
+    """The messages up to the next update, which is acknowledged."""
+    told = []
+    while True:
+        message = socket.receive()
+        if message.get("bytes"):
+            update = decode(message["bytes"])
+            socket.send_json({"ack": update.sequence})
+            return told, update
+        told.append(json.loads(message["text"]))
+
+
+def answer_of(socket: WebSocketTestSession) -> dict[str, Any]:
+    """The next answer to a command; updates in between are acknowledged."""
+    while True:
+        message = socket.receive()
+        if message.get("bytes"):
+            socket.send_json({"ack": decode(message["bytes"]).sequence})
+        elif (told := json.loads(message["text"]))["type"] == "command":
+            return told
+
+
+def steps_of(update: Update, column: int = 4, arm: int = 0) -> list[int]:
+    rows = [b for b in update.blocks if isinstance(b, RowsBlock) and (column, arm) in b.series]
+    return rows[0].steps.tolist() if rows else []
+
+
+def test_a_viewer_gets_hello_then_everything_then_only_what_is_new(
+    client: TestClient, run: SyntheticRun
+) -> None:
+    with client.websocket_connect(address()) as socket:
+        socket.send_json({"since": -1, "select": {}})
+        told, first = until_update(socket)
+        hello = next(m for m in told if m["type"] == "hello")
+        assert hello["arms"] == ["standard", "spectral:shift=0.5"] and hello["seeds"] == [0, 1, 2]
+        assert hello["steps"] == 1500 and not hello["steer"]
+        assert {panel["kind"] for panel in hello["panels"]} >= {"loss", "accuracy", "theta", "attention map"}
+        assert hello["lines"]["accuracy"]["chance"] == 0.5
+        assert first.flags == FULL and steps_of(first) == [0, 20, 40]
+        run.grow(60)
+        _, second = until_update(socket)
+        assert second.flags == 0 and second.step == 60 and steps_of(second) == [60]
+
+
+def test_a_viewer_that_comes_back_asks_for_the_rest_alone(client: TestClient, run: SyntheticRun) -> None:
+    with client.websocket_connect(address()) as socket:
+        socket.send_json({"since": 20, "select": {}})
+        _, update = until_update(socket)
+        assert update.flags == 0 and steps_of(update) == [40]
+
+
+@pytest.mark.parametrize("token", ["", "forged", None])
+def test_a_socket_without_its_runs_token_is_told_why_and_closed(
+    client: TestClient, run: SyntheticRun, token: str | None
+) -> None:
+    if token is None:
+        token = Tokens().sign(Permission("another-run"))
+    with client.websocket_connect(f"/live/ws/made-up?token={token}") as socket:
+        assert socket.receive_json()["type"] == "refused"
+        with pytest.raises(WebSocketDisconnect) as closed:
+            socket.receive_json()
+    assert closed.value.code == REFUSED
+
+
+def test_a_signed_path_is_still_no_run(client: TestClient, runs_folder: Path) -> None:
+    for name in ("...", "recorded:..", "recorded:", "Straße"):
+        token = Tokens().sign(Permission(name))
+        with client.websocket_connect(f"/live/ws/{name}?token={token}") as socket:
+            assert socket.receive_json()["type"] == "refused"
+
+
+def test_only_who_may_steer_moves_the_run(client: TestClient, run: SyntheticRun, runs_folder: Path) -> None:
+    with RunControl(runs_folder / "made-up") as control:
+        for steer, wish in ((False, "run"), (True, "pause")):
+            with client.websocket_connect(address(steer=steer)) as socket:
+                socket.send_json({"since": -1})
+                until_update(socket)
+                socket.send_json({"command": "pause"})
+                answer = answer_of(socket)
+                assert answer["done"] is steer and ("owner" in answer.get("reason", "")) is not steer
+            assert control.wish == wish
+
+
+def test_each_button_reaches_the_control_file(
+    client: TestClient, run: SyntheticRun, runs_folder: Path
+) -> None:
+    with (
+        RunControl(runs_folder / "made-up") as control,
+        client.websocket_connect(address(steer=True)) as socket,
+    ):
+        socket.send_json({"since": -1})
+        until_update(socket)
+        for command, wish in (("step", "pause"), ("resume", "run"), ("pause", "pause"), ("stop", "stop")):
+            socket.send_json({"command": command})
+            assert answer_of(socket)["done"] and control.wish == wish
+        assert control.granted == 1
+        socket.send_json({"command": "format the disk"})
+        socket.send_json({"command": "step", "n": 0})
+        assert "ask for 1 to" in answer_of(socket)["reason"]
+
+
+def test_a_pause_sends_the_state_and_then_the_curves_whole(client: TestClient, run: SyntheticRun) -> None:
+    with client.websocket_connect(address()) as socket:
+        socket.send_json({"since": -1})
+        until_update(socket)
+        run.grow(60, state="paused")
+        told, update = until_update(socket)
+        assert {
+            "type": "status",
+            "status": {"state": "paused", "step": 60, "seconds": 0.61, "reason": ""},
+        } in told
+        assert update.state == "paused" and update.flags == FULL and steps_of(update) == [0, 20, 40, 60]
+
+
+def test_junk_closes_the_socket_and_a_wild_selection_is_brought_inside(
+    client: TestClient, run: SyntheticRun
+) -> None:
+    with client.websocket_connect(address()) as socket:
+        socket.send_json({"since": -1, "select": {"arm": 99, "seed": -5, "head": "x", "layer": 1e300}})
+        _, update = until_update(socket)
+        assert update.selection == (1, 0, 0, 0)
+        socket.send_text("{" * 50)
+        with pytest.raises(WebSocketDisconnect):
+            while True:
+                socket.receive_json()
+
+
+def test_a_run_that_waits_in_the_queue_is_named_so_and_begins_by_itself(
+    runs_folder: Path, made_up: Callable[..., SyntheticRun]
+) -> None:
+    said = {"state": "queued", "reason": "second in line"}
+    answers = [said]
+    routes = live_routes(lambda run_id: answers[0], linger=0)
+    with TestClient(Starlette(routes=routes), base_url="http://localhost") as client:
+        (runs_folder / "later").mkdir(parents=True)
+        with client.websocket_connect(address("later")) as socket:
+            socket.send_json({"since": -1})
+            while (message := socket.receive_json())["status"].get("reason") != "second in line":
+                assert message["type"] == "status"
+            answers[0] = None
+            made_up(runs_folder / "later", arms=1).grow(20)
+            told, update = until_update(socket)
+            assert any(m["type"] == "hello" for m in told) and update.step == 20
+
+
+def test_scripts_are_kept_for_good_under_the_address_of_their_content(client: TestClient) -> None:
+    fresh = client.get(f"/live/static/{scripts_version()}/main.js")
+    assert fresh.status_code == 200 and "immutable" in fresh.headers["cache-control"]
+    assert fresh.headers["content-type"].startswith("text/javascript")
+    assert client.get("/live/static/0000/main.js").headers["cache-control"] == "no-store"
+    for name in ("../palette.json", "..%2Fpalette.json", "missing.js", "README"):
+        assert client.get(f"/live/static/{scripts_version()}/{name}").status_code == 404

@@ -1,0 +1,164 @@
+"""The wire format: what is encoded comes back, and a live update stays as small as promised."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sandbox.live.updates import Cursor, Selection, next_update
+from sandbox.live.wire import (
+    FULL,
+    RESELECTED,
+    HeadsBlock,
+    MapBlock,
+    PointsBlock,
+    RowsBlock,
+    Update,
+    decode,
+    encode,
+    map_block,
+    with_sequence,
+)
+
+HERE = (1, 2, 0, 3)
+
+
+def update(*blocks: object) -> Update:
+    return Update(840, 7, 8.5, 102.5, "running", HERE, 0, list(blocks))  # type: ignore[arg-type]
+
+
+def test_a_header_comes_back_as_it_was_sent() -> None:
+    sent = update()
+    assert decode(encode(sent)) == sent
+    assert decode(with_sequence(encode(sent), 99)).sequence == 99
+
+
+@given(rows=st.integers(1, 9), series=st.integers(1, 5), seeds=st.integers(1, 4))
+def test_rows_come_back_for_any_size(rows: int, series: int, seeds: int) -> None:
+    values = np.arange(rows * series * seeds, dtype=np.float32).reshape(series, seeds, rows)
+    values[0, 0, 0] = np.nan
+    block = RowsBlock([(i, series - i) for i in range(series)], np.arange(rows) * 20, values, 50)
+    after = HeadsBlock(3, [5], np.full((1, 1, 1), 2.5, np.float32))
+    found, next_one = decode(encode(update(block, after))).blocks
+    assert isinstance(found, RowsBlock) and isinstance(next_one, HeadsBlock)
+    assert found.series == block.series and found.thinned_from == 50
+    np.testing.assert_array_equal(found.steps, block.steps)
+    np.testing.assert_array_equal(found.values, values)
+    assert next_one.values.item() == 2.5
+
+
+def test_heads_come_back() -> None:
+    values = np.arange(30, dtype=np.float32).reshape(5, 2, 3)
+    (found,) = decode(encode(update(HeadsBlock(840, [5, 6, 7, 8, 9], values)))).blocks
+    assert isinstance(found, HeadsBlock) and found.columns == [5, 6, 7, 8, 9]
+    np.testing.assert_array_equal(found.values, values)
+
+
+@given(st.integers(1, 40), st.floats(1e-3, 1e4))
+def test_points_come_back_to_a_thirty_thousandth_of_their_range(n: int, size: float) -> None:
+    points = np.random.default_rng(n).normal(scale=size, size=(n, 2)) + 3 * size
+    (found,) = decode(encode(update(PointsBlock(4, 840, points, (0.5, 0.25))))).blocks
+    assert isinstance(found, PointsBlock) and found.explained == (0.5, 0.25)
+    half = max(np.ptp(points, axis=0).max() / 2, size / 1000)
+    np.testing.assert_allclose(found.points, points, atol=half / 30000 + 2e-6 * size)
+
+
+def test_a_point_that_is_not_finite_is_not_moved_anywhere() -> None:
+    points = np.array([[1.0, 2.0], [np.nan, 0.0], [3.0, np.inf]])
+    (found,) = decode(encode(update(PointsBlock(0, 1, points, (np.nan, np.nan))))).blocks
+    assert isinstance(found, PointsBlock)
+    assert np.isnan(found.points).tolist() == [[False, False], [True, False], [False, True]]
+
+
+def test_a_map_comes_back_within_half_a_255th_of_its_maximum() -> None:
+    weights = np.random.default_rng(1).dirichlet(np.ones(11), size=7)
+    (found,) = decode(encode(update(map_block(2, 840, weights)))).blocks
+    assert isinstance(found, MapBlock) and found.block == 1
+    assert found.maximum == pytest.approx(weights.max())
+    np.testing.assert_allclose(found.cells * (found.maximum / 255), weights, atol=found.maximum / 510 + 1e-7)
+
+
+def test_a_long_map_is_averaged_over_whole_blocks_and_the_rest() -> None:
+    weights = np.random.default_rng(2).uniform(size=(130, 130))
+    block = map_block(0, 0, weights)
+    assert block.block == 3 and block.cells.shape == (44, 44)
+    value = block.cells[43, 0] * block.maximum / 255
+    assert value == pytest.approx(weights[129:, 0:3].mean(), abs=block.maximum / 255)
+
+
+def test_a_map_with_a_nan_says_so() -> None:
+    weights = np.full((3, 3), 1 / 3)
+    weights[1, 1] = np.nan
+    assert np.isnan(map_block(0, 0, weights).maximum)
+
+
+@pytest.mark.parametrize("message", [b"", b"AS", b"XX" + bytes(40), b"AS\x09" + bytes(40)])
+def test_what_is_no_update_is_refused(message: bytes) -> None:
+    with pytest.raises(ValueError, match="no live update"):
+        decode(message)
+
+
+@pytest.mark.parametrize(("tokens", "limit"), [(12, 2048), (32, 3072)])
+@pytest.mark.parametrize("batch", [False, True])
+@pytest.mark.parametrize("stride", [5, 25, 400])
+def test_a_live_update_of_four_arms_and_three_seeds_stays_small(
+    tmp_path: Path,
+    made_up: Callable[..., Any],
+    feed_of: Callable[..., Any],
+    tokens: int,
+    limit: int,
+    batch: bool,
+    stride: int,
+) -> None:
+    run = made_up(tmp_path / "run", tokens=tokens, evaluate_every=5)
+    run.grow(100)
+    feed = feed_of(tmp_path / "run")
+    feed.refresh()
+    selection = Selection(batch=batch)
+    first, cursor = next_update(feed, Cursor(), selection, 1)
+    assert decode(first).flags == FULL
+    sizes = []
+    for turn in range(3):
+        run.grow(run.step + stride)
+        assert feed.refresh()
+        message, cursor = next_update(feed, cursor, selection, turn + 2)
+        sizes.append(len(message))
+        assert decode(message).step == run.step
+    assert max(sizes) <= limit, sizes
+
+
+def test_updates_in_a_row_bring_every_evaluation_exactly_once(
+    tmp_path: Path, made_up: Callable[..., Any], feed_of: Callable[..., Any]
+) -> None:
+    run = made_up(tmp_path / "run", arms=2)
+    feed, cursor, seen = feed_of(tmp_path / "run"), Cursor(), []
+    for step in (0, 45, 90, 200):
+        run.grow(step)
+        feed.refresh()
+        message, cursor = next_update(feed, cursor, Selection(), 1, budget=10_000)
+        for block in decode(message).blocks:
+            if isinstance(block, RowsBlock) and (4, 1) in block.series:  # test_accuracy of the second arm
+                seen += block.steps.tolist()
+    assert seen == list(range(0, 201, 20))
+
+
+def test_choosing_another_head_sends_that_heads_history_and_no_losses_again(
+    tmp_path: Path, made_up: Callable[..., Any], feed_of: Callable[..., Any]
+) -> None:
+    run = made_up(tmp_path / "run")
+    run.grow(200)
+    feed = feed_of(tmp_path / "run")
+    feed.refresh()
+    _, cursor = next_update(feed, Cursor(), Selection(), 1)
+    message, _ = next_update(feed, cursor, Selection(head=1), 2)
+    found = decode(message)
+    assert found.flags == RESELECTED and found.selection == (0, 0, 0, 1)
+    columns = {c for b in found.blocks if isinstance(b, RowsBlock) for c, _ in b.series}
+    assert columns == set(range(5, 12))
+    entropy = next(b for b in found.blocks if isinstance(b, RowsBlock) and (5, 2) in b.series)
+    stored = feed.rows[2, "attention entropy/entropy"].values[:, :, 0, 1]
+    np.testing.assert_array_equal(entropy.values[entropy.series.index((5, 2))].T, stored)
