@@ -41,12 +41,25 @@ class Encoder(Architecture):
     equation: ClassVar[str] = r"\mathrm{logits} = W\,\mathrm{readout}(\mathrm{blocks}(E[x_t] + P[t]))"
     source: ClassVar[str] = "Vaswani et al., arXiv 1706.03762, section 3"
     certainty: ClassVar[str] = "A: the standard definition"
-    our_reading: ClassVar[str] = "Projections have no bias, as in the papers' theory; no dropout; erf-GELU."
+    our_reading: ClassVar[str] = (
+        "Projections have no bias, as in the papers' theory; no dropout; erf-GELU; embeddings start at "
+        "N(0, 0.02^2), the custom since BERT (arXiv 1810.04805), not at PyTorch's N(0, 1)."
+    )
 
     d_model: int = knob(32, "Width d_model", low=2, high=256, step=2)
     n_heads: int = knob(2, "Heads", low=1, high=16, step=1)
     n_layers: int = knob(1, "Layers", low=1, high=8, step=1)
-    d_ff: int = knob(64, "Feed-forward width", low=1, high=1024, step=1, expert=True)
+    d_ff: int = knob(128, "Feed-forward width", low=1, high=1024, step=1, expert=True)
+    embedding_std: float = knob(
+        0.02,
+        "Embedding scale",
+        low=0.001,
+        high=2.0,
+        step=0.01,
+        help="Standard deviation of token and position embeddings at the start; PyTorch's own 1 learns far later.",
+        marks=((1.0, "PyTorch"),),
+        expert=True,
+    )
     readout: str = knob(
         "mean",
         "Read-out",
@@ -79,7 +92,7 @@ class Encoder(Architecture):
         """The module with the default start, then what the initialization overwrites."""
         with untouched_global_randomness():
             model = EncoderModel(self, task)
-        draw_default(model, seed)
+        draw_default(model, seed, self.embedding_std)
         for index, attention in enumerate(model.attentions()):
             self.initialization.overwrite(attention, partial(torch_generator, seed, "attention", index))
         return model

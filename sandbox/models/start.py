@@ -17,8 +17,8 @@ def untouched_global_randomness() -> Iterator[None]:
         yield
 
 
-def draw_default(model: nn.Module, seed: int) -> None:
-    """Fill linear layers U(-1/sqrt(in), 1/sqrt(in)), embeddings N(0, 1), norms 1 and 0, as PyTorch does.
+def draw_default(model: nn.Module, seed: int, embedding_std: float) -> None:
+    """Fill linear layers U(-1/sqrt(in), 1/sqrt(in)) as PyTorch does, embeddings N(0, embedding_std^2).
 
     Every parameter has its own stream, named by its place, so that models that differ in one part
     share the starting weights of all the others.
@@ -30,4 +30,4 @@ def draw_default(model: nn.Module, seed: int) -> None:
                 for kind, parameter in module.named_parameters(recurse=False):
                     parameter.uniform_(-bound, bound, generator=torch_generator(seed, "weights", name, kind))
             elif isinstance(module, nn.Embedding):
-                module.weight.normal_(generator=torch_generator(seed, "weights", name))
+                module.weight.normal_(std=embedding_std, generator=torch_generator(seed, "weights", name))
