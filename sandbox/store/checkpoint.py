@@ -25,7 +25,7 @@ def save_checkpoint(folder: Path, step: int, arrays: Mapping[str, np.ndarray]) -
     Raises StorageFull; the older checkpoints are then untouched.
     """
     path = folder / f"checkpoint-{step:012d}.safetensors"
-    whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    whole = {name: np.asarray(array, order="C") for name, array in arrays.items()}  # 0-d stays 0-d
     write_whole(path, save(whole, metadata={"step": str(step), "crc32": str(_checksum(whole))}))
     at = checkpoint_files(folder)
     for old_step, old in at:
