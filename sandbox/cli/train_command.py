@@ -56,13 +56,13 @@ def run(arguments: argparse.Namespace) -> int:
     own_process_group()
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # read when torch loads
     stop = StopSignal()
-    from sandbox.experiment.experiment import load
+    from sandbox.runner.admission import admit
     from sandbox.runner.control import RunControl
     from sandbox.runner.execution import Execution
     from sandbox.runner.names import new_run_id
     from sandbox.store import open_run, runs_root
 
-    experiment = load(plain_experiment(arguments))
+    experiment = admit(plain_experiment(arguments))
     folder = Path(arguments.out).absolute() if arguments.out else runs_root() / new_run_id()
     progress = Progress(experiment.steps)
     execution = Execution(experiment, folder, arguments.device, on_beat=progress.beat)

@@ -18,9 +18,9 @@ from sandbox.store import RunWriter
 TURN = 0.012
 """Seconds of training between two looks at the control."""
 
-COMMIT_EVERY = 0.2
-FRAME_EVERY = 0.25
-"""Least seconds between two live readings."""
+COMMIT_EVERY = 0.15
+FRAME_EVERY = 0.2
+"""Least seconds between the end of one live reading and the next; with what a turn takes, 4 a second."""
 
 FRAMES_KEPT = 2400
 """Live readings at full rate; a longer run spaces them by its age over this, to bound its folder."""
@@ -79,8 +79,12 @@ class Execution:
         A deliberate error is recorded as the reason for `failed`, then raised.
         """
         try:
+            found = self._writer.latest_checkpoint()
+            if found is not None:
+                self.step, (self.seconds, *arm_seconds) = found[0], found[1]["clock"].tolist()
+                self._arm_seconds = np.array(arm_seconds)
             self._commit("running")
-            self._prepare()
+            self._prepare(found)
             return self._train()
         except SandboxError as error:
             self._fail(str(error))
@@ -92,7 +96,8 @@ class Execution:
             self._control.close()
             self._writer.close()
 
-    def _prepare(self) -> None:
+    def _prepare(self, found: tuple[int, dict[str, np.ndarray]] | None) -> None:
+        """Build the groups and take up the checkpoint `found`, or record step 0."""
         one_thread()
         experiment = self.experiment
         self._groups = [
@@ -104,7 +109,6 @@ class Execution:
         self._snapshots = snapshot_steps(experiment.steps, snapshot_budget(experiment.steps, row))
         self._evaluations = evaluation_steps(experiment.steps, experiment.pace.evaluate_every)
         self._evaluated, self._kept = frozenset(self._evaluations), frozenset(self._snapshots)
-        found = self._writer.latest_checkpoint()
         if found is not None:
             self._load(*found)
         else:
@@ -226,7 +230,7 @@ class Execution:
 
     def _report(self, state: str, reason: str = "") -> None:
         self._state = state
-        arm_seconds = self._arm_seconds.tolist()
+        arm_seconds = dict(zip(self._writer.arms, self._arm_seconds.tolist(), strict=True))
         self._writer.status(state, self.step, self.seconds, reason, arm_seconds=arm_seconds)
 
     def _beat(self, state: str) -> None:
@@ -252,6 +256,4 @@ class Execution:
             start = f"group/{arm}/"
             group.load({k.removeprefix(start): v for k, v in arrays.items() if k.startswith(start)})
         self._recorder.load(arrays)
-        self.seconds, *arm_seconds = arrays["clock"].tolist()
-        self._arm_seconds = np.array(arm_seconds)
         self.step = self._saved = step

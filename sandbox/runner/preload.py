@@ -10,6 +10,7 @@ import torch.optim  # noqa: F401
 import sandbox.diagnostics
 import sandbox.engine.torch_engine
 import sandbox.experiment.describe
+import sandbox.runner.admission
 import sandbox.runner.execution  # noqa: F401
 
 # What is loaded now lives as long as the server: no collection in a worker needs to look at it,

@@ -59,11 +59,11 @@ def work(connection: Connection, folder: str, plain: str, device: str, memory: i
 def _train(folder: str, plain: str, device: str, beat: Callable[[str, int], None]) -> tuple[str, str]:
     import torch
 
-    from sandbox.experiment.experiment import load
+    from sandbox.runner.admission import admit
     from sandbox.runner.execution import Execution
 
     torch.set_num_threads(1)
-    experiment = load(json.loads(plain))
+    experiment = admit(json.loads(plain))
     deadline = time.monotonic() + LOCK_PATIENCE
     while True:
         try:

@@ -46,4 +46,6 @@ def fake_answers(requests: Connection, lifeline: Connection) -> None:
         asked = json.loads(text)
         if asked.get("die"):
             os._exit(9)
-        requests.send((number, json.dumps({"ok": True, "error": None, "plain": asked, "arms": [], "cost": {}})))
+        requests.send(
+            (number, json.dumps({"ok": True, "error": None, "plain": asked, "arms": [], "cost": {}}))
+        )

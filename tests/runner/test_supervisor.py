@@ -110,7 +110,11 @@ def test_a_second_supervisor_of_the_folder_is_refused(runs_folder: Path) -> None
         with pytest.raises(RunUnavailable, match="already runs"):
             Supervisor(runs_folder, Children(fake_job, fake_answers, preload=""))
         done = subprocess.run(
-            [sys.executable, "-m", "sandbox.runner.supervisor"], cwd=ROOT, capture_output=True, text=True, check=False
+            [sys.executable, "-m", "sandbox.runner.supervisor"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert done.returncode == 2 and "already runs" in done.stderr
     assert not supervisor_runs(runs_folder)

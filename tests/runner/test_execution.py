@@ -1,0 +1,290 @@
+"""An execution: what it records, how it obeys, and that neither watching nor interruptions change a bit."""
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sandbox
+from sandbox.experiment.schedule import evaluation_steps, snapshot_budget, snapshot_steps
+from sandbox.foundations.answers import NotApplicable
+from sandbox.foundations.errors import DeviceUnavailable, RunUnavailable
+from sandbox.foundations.readings import Trajectory
+from sandbox.runner.control import RunControl
+from sandbox.runner.execution import Execution
+from sandbox.runner.recording import Snapshot
+from sandbox.store import Run, open_run
+from tests.runner.small import CURVES, assert_same_numbers, tiny_experiment
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """The tiny experiment trained in one go, unwatched."""
+    return sandbox.train(tiny_experiment(), out=tmp_path_factory.mktemp("reference") / "run")
+
+
+def eventually(truth: Callable[[], object], seconds: float = 20.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not truth():
+        assert time.monotonic() < deadline, "it never came true"
+        time.sleep(0.002)
+
+
+def test_a_finished_run_has_every_curve_at_every_step_it_promises(reference: Run) -> None:
+    assert reference.status["state"] == "done" and reference.status["step"] == 40
+    for arm in reference.arms:
+        steps, losses = reference.group_curve("loss", arm)
+        assert list(steps) == list(range(1, 41)) and np.isfinite(losses).all() and losses.shape == (40, 2)
+        for name in CURVES[1:]:
+            assert list(reference.group_curve(name, arm)[0]) == list(evaluation_steps(40, 7))
+
+
+def test_weights_and_readings_stand_at_every_scheduled_snapshot(reference: Run) -> None:
+    size = sum(int(np.prod(shape)) for shape in reference.layout("standard")["shapes"])
+    scheduled = list(snapshot_steps(40, snapshot_budget(40, 2 * 2 * size * 4)))
+    for arm in reference.arms:
+        assert list(reference.weight_steps(arm)) == scheduled
+        assert reference.weights(0, arm).shape == (2, size)
+        for kind in reference.reading_kinds(arm):
+            if not isinstance(reference.reading(kind, 0, arm), NotApplicable):
+                assert list(reference.reading_steps(kind, arm)) == scheduled
+
+
+def test_what_holds_for_the_whole_run_is_recorded_once(reference: Run) -> None:
+    assert {"chance", "majority class"} <= set(reference.lines["accuracy"])
+    assert {"uniform answer", "class frequencies"} <= set(reference.lines["loss"])
+    assert len(reference.task["probe"][0]["tokens"]) == 5 and reference.task["class_labels"]
+    assert set(reference.status["arm_seconds"]) == set(reference.arms)
+    assert all(seconds > 0 for seconds in reference.status["arm_seconds"].values())
+
+
+def test_arms_of_one_seed_start_from_the_same_weights(reference: Run) -> None:
+    np.testing.assert_array_equal(
+        reference.weights(0, "standard"), reference.weights(0, "spectral:shift=0.5")
+    )
+
+
+def test_training_in_a_worker_with_live_readings_changes_no_bit(
+    reference: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sandbox.runner.execution.FRAME_EVERY", 0.0)
+    monkeypatch.setattr("sandbox.runner.execution.WATCHING_SHARE", 1e9)
+    Execution(tiny_experiment(), tmp_path / "run", live=True).run()
+    watched = open_run(tmp_path / "run")
+    assert len(watched.reading_steps("theta", "standard")) > len(reference.reading_steps("theta", "standard"))
+    assert_same_numbers(reference, watched, live=True)
+
+
+@pytest.mark.parametrize("stops", [[1], [23], [7, 8, 31]])
+def test_a_run_stopped_and_resumed_has_the_bits_of_one_that_was_not(
+    reference: Run, tmp_path: Path, stops: list[int]
+) -> None:
+    for at in stops:
+        execution = Execution(tiny_experiment(), tmp_path / "run", on_beat=None)
+        _interrupt_at(execution, at)
+        assert execution.run()[0] == "stopped"
+        assert open_run(tmp_path / "run").status["state"] == "stopped"
+    resumed = sandbox.train(tiny_experiment(), out=tmp_path / "run")
+    assert resumed.status["state"] == "done"
+    assert_same_numbers(reference, resumed)
+
+
+def test_the_plane_of_the_trajectories_survives_a_resume(reference: Run, tmp_path: Path) -> None:
+    execution = Execution(tiny_experiment(), tmp_path / "run")
+    _interrupt_at(execution, 30)
+    execution.run()
+    resumed = sandbox.train(tiny_experiment(), out=tmp_path / "run")
+    ours, theirs = (run.reading("trajectories", 40, "standard") for run in (reference, resumed))
+    assert isinstance(ours, Trajectory) and isinstance(theirs, Trajectory)
+    np.testing.assert_array_equal(ours.points, theirs.points)
+
+
+def test_a_crash_without_a_checkpoint_starts_again_from_step_0(
+    reference: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    execution = Execution(tiny_experiment(), tmp_path / "run")
+    advance = execution._turn
+
+    def fail_at_20() -> None:
+        if execution.step >= 20:
+            raise RuntimeError("the roof came down")
+        advance()
+
+    monkeypatch.setattr(execution, "_turn", fail_at_20)
+    monkeypatch.setattr("sandbox.runner.execution.CHECKPOINT_EVERY", 1e9)
+    with pytest.raises(RuntimeError):
+        execution.run()
+    failed = open_run(tmp_path / "run").status
+    assert failed["state"] == "failed" and "roof" in failed["reason"]
+    assert_same_numbers(reference, sandbox.train(tiny_experiment(), out=tmp_path / "run"))
+
+
+def test_a_finished_run_is_left_as_it_is(tmp_path: Path) -> None:
+    sandbox.train(tiny_experiment(steps=5), out=tmp_path / "run")
+    before = open_run(tmp_path / "run").curve("loss", "standard", 3)[1]
+    again = sandbox.train(tiny_experiment(steps=5), out=tmp_path / "run")
+    np.testing.assert_array_equal(before, again.curve("loss", "standard", 3)[1])
+
+
+def test_another_experiment_in_the_folder_is_refused(tmp_path: Path) -> None:
+    sandbox.train(tiny_experiment(steps=2), out=tmp_path / "run")
+    with pytest.raises(RunUnavailable, match="different experiment"):
+        sandbox.train(tiny_experiment(steps=3), out=tmp_path / "run")
+
+
+def test_a_folder_that_is_being_written_is_refused(tmp_path: Path) -> None:
+    first = Execution(tiny_experiment(steps=2), tmp_path / "run")
+    with pytest.raises(RunUnavailable, match="another process"):
+        Execution(tiny_experiment(steps=2), tmp_path / "run")
+    first.run()
+
+
+def test_a_device_that_is_not_there_fails_with_its_sentence(tmp_path: Path) -> None:
+    with pytest.raises(DeviceUnavailable, match="choose"):
+        Execution(tiny_experiment(steps=2), tmp_path / "run", device="abacus").run()
+    assert "abacus" in open_run(tmp_path / "run").status["reason"]
+
+
+def test_the_callback_gets_the_readings_of_every_scheduled_snapshot(tmp_path: Path) -> None:
+    seen: list[Snapshot] = []
+    run = sandbox.train(tiny_experiment(steps=9), out=tmp_path / "run", on_snapshot=seen.append)
+    assert [snapshot.step for snapshot in seen] == list(run.weight_steps("standard"))
+    assert set(seen[0].readings) == set(run.arms) and "theta" in seen[0].readings["standard"]
+
+
+def test_a_diverging_run_is_one_event_per_seed_and_leaves_the_other_arm_alone(
+    reference: Run, tmp_path: Path
+) -> None:
+    execution = Execution(tiny_experiment(), tmp_path / "run")
+    prepare = execution._prepare
+
+    def poison(found: Any) -> None:
+        prepare(found)
+        group = execution._groups[1]
+        state = group.state()
+        state["theta"][0] = np.nan
+        group.load(state)
+
+    execution._prepare = poison  # type: ignore[method-assign]
+    execution.run()
+    run = open_run(tmp_path / "run")
+    broken = [(e.step, e.arm, e.seed) for e in run.events() if e.kind == "nan"]
+    assert broken == [(1, "spectral:shift=0.5", 3)]
+    assert np.isnan(run.curve("loss", "spectral:shift=0.5", 3)[1]).all()
+    for arm, seed in (("standard", 3), ("standard", 11), ("spectral:shift=0.5", 11)):
+        np.testing.assert_array_equal(run.curve("loss", arm, seed)[1], reference.curve("loss", arm, seed)[1])
+
+
+def test_the_first_evaluation_at_the_target_is_an_event(tmp_path: Path) -> None:
+    easy = {"kind": "sparse modular addition", "length": 2, "n_terms": 1, "n_train": 64, "n_test": 32,
+            "split": "overlapping"}  # fmt: skip
+    run = sandbox.train(
+        tiny_experiment(
+            task=easy, steps=300, optimizer={"kind": "adamw", "learning_rate": 0.02}, evaluate_every=5
+        ),
+        out=tmp_path / "run",
+    )
+    for arm in run.arms:
+        for seed in run.seeds:
+            steps, accuracy = run.curve("test_accuracy", arm, seed)
+            first = [int(step) for step in steps[accuracy >= 0.98]][:1]
+            assert first == [
+                e.step for e in run.events() if (e.kind, e.arm, e.seed) == ("threshold", arm, seed)
+            ]
+            assert first
+
+
+class Live:
+    """A long run in a thread, steered through its control file."""
+
+    def __init__(self, folder: Path) -> None:
+        self.beats: list[tuple[str, int]] = []
+        self.execution = Execution(
+            tiny_experiment(steps=100_000), folder, live=True, on_beat=lambda s, n: self.beats.append((s, n))
+        )
+        self.control = RunControl(folder)
+        self.thread = threading.Thread(target=self.execution.run)
+        self.thread.start()
+        eventually(lambda: self.execution.step > 3)
+
+    def __enter__(self) -> "Live":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.control.stop()
+        self.thread.join(timeout=20)
+        assert not self.thread.is_alive()
+
+
+def test_pause_step_resume_and_stop_are_committed_and_take_effect(tmp_path: Path) -> None:
+    with Live(tmp_path / "run") as live:
+        live.control.pause()
+        eventually(lambda: open_run(tmp_path / "run").status["state"] == "paused")
+        held = live.execution.step
+        status = open_run(tmp_path / "run").status
+        assert status["step"] == held
+        assert int(open_run(tmp_path / "run").reading_steps("theta", "standard")[-1]) == held
+        for n in (1, 3):
+            live.control.step(n)
+            held += n
+            eventually(lambda expected=held: open_run(tmp_path / "run").status["step"] == expected)
+            assert open_run(tmp_path / "run").status["state"] == "paused"
+            assert int(open_run(tmp_path / "run").reading_steps("theta", "standard")[-1]) == held
+        time.sleep(0.1)
+        assert live.execution.step == held
+        live.control.resume()
+        eventually(lambda expected=held: live.execution.step > expected + 5)
+        eventually(lambda: open_run(tmp_path / "run").status["state"] == "running")
+    status = open_run(tmp_path / "run").status
+    assert status["state"] == "stopped" and status["step"] == live.execution.step
+
+
+def test_a_running_run_is_committed_within_a_sixth_of_a_second_and_a_turn(tmp_path: Path) -> None:
+    commits: list[float] = []
+    turns: list[float] = []
+    execution = Execution(
+        tiny_experiment(steps=150),
+        tmp_path / "run",
+        live=True,
+        on_beat=lambda *_: commits.append(time.monotonic()),
+    )
+    turn = execution._turn
+
+    def timed() -> None:
+        began = time.monotonic()
+        turn()
+        turns.append(time.monotonic() - began)
+
+    execution._turn = timed  # type: ignore[method-assign]
+    execution.run()
+    gaps = np.diff(commits[2:])
+    assert len(gaps) > 3 and gaps.max() < 1 / 6 + 2 * max(turns)
+
+
+def test_a_stop_that_came_before_the_start_is_obeyed(tmp_path: Path) -> None:
+    with RunControl(_made(tmp_path / "run")) as control:
+        control.stop()
+    assert Execution(tiny_experiment(), tmp_path / "run").run()[0] == "stopped"
+    assert open_run(tmp_path / "run").status["step"] == 0
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
+
+
+def _interrupt_at(execution: Execution, step: int) -> None:
+    """Ask for a stop at the first turn that reaches `step`, by steps of one."""
+    turn = execution._turn
+
+    def counted() -> None:
+        execution._seconds_per_step = 1.0  # one step a turn
+        turn()
+        if execution.step >= step:
+            execution.interrupt()
+
+    execution._turn = counted  # type: ignore[method-assign]
