@@ -53,8 +53,8 @@ export class Curves {
     context.beginPath();
     context.rect(LEFT - 1, 0, width - RIGHT - LEFT + 6, height - BOTTOM + 4);
     context.clip();
-    this.levels(context, theme, view, y);
     for (const line of lines) this.line(context, theme, line, x0, x1, until);
+    this.levels(context, theme, view, y);
     for (const line of lines) this.marks(context, theme, line, x0, x1, until, rail, roof);
     context.restore();
     this.playhead(context, theme, view, x);
@@ -114,7 +114,14 @@ export class Curves {
     context.textAlign = "right";
     context.textBaseline = "bottom";
     context.fillStyle = theme.faint;
-    for (const { text, at } of words) context.fillText(text, right - 6, at - 1 < top + 11 ? at + 14 : at - 1);
+    context.strokeStyle = theme.background;
+    context.lineWidth = 3;
+    for (const { text, at } of words) {
+      const y = at - 1 < top + 11 ? at + 14 : at - 1;
+      context.strokeText(text, right - 6, y);
+      context.fillText(text, right - 6, y);
+    }
+    context.lineWidth = 1;
   }
 
   line(context, theme, { curve, arm, series, to }, x0, x1, until) {
@@ -128,7 +135,7 @@ export class Curves {
     if ((to && to.n === series.n) || (series.seeds.length > 1 && curve.seeds)) {
       const upper = to && to.n === series.n ? to.mean : series.high;
       const lower = to && to.n === series.n ? series.mean : series.low;
-      context.globalAlpha = to ? 0.2 : 0.1;
+      context.globalAlpha = to ? 0.2 : 0.07;
       band(context, series.steps, lower, upper, from, end, x, y, drawn);
     }
     if (curve.seeds && series.seeds.length > 1) {

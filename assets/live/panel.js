@@ -4,7 +4,7 @@ import { AttentionMap } from "./map.js";
 import { Curves } from "./curves.js";
 import { el, number, setText, whole } from "./dom.js";
 import { listen, tell } from "./pointer.js";
-import { Trajectories } from "./trajectories.js";
+import { PARTS, Trajectories } from "./trajectories.js";
 
 const RENDERERS = { curves: Curves, trajectories: Trajectories, map: AttentionMap };
 const TABLE_EVERY = 2000;
@@ -22,13 +22,13 @@ export class Panel {
     this.chips = el("div", { class: "acs-chips" });
     this.foot = el("div", { class: "acs-foot" });
     this.silence = el("p", { class: "acs-silence", hidden: true });
-    this.table = el("table", { id: `${id}-table`, class: "acs-hidden" });
+    this.table = el("table", { id: `${id}-table` });
     this.more = el("div", { class: "acs-more", hidden: true, role: "note" });
     this.info = el("button", { class: "acs-info", type: "button", "aria-expanded": "false", "aria-label": `About ${declared.title}`, onclick: () => this.explain(this.more.hidden) }, "i");
     this.node = el("section", { class: `acs-panel acs-${declared.place}`, "data-kind": declared.kind },
       el("header", {}, el("h3", {}, declared.title), this.badge, this.chips, this.info),
       el("p", { class: "acs-sentence" }, declared.sentence),
-      el("div", { class: "acs-canvas" }, this.canvas, this.tip, this.silence), this.foot, this.table, this.more);
+      el("div", { class: "acs-canvas" }, this.canvas, this.tip, this.silence), this.foot, el("div", { class: "acs-hidden" }, this.table), this.more);
     this.node.addEventListener("keydown", (event) => { if (event.key === "Escape" && !this.more.hidden) this.explain(false); });
     if (declared.renderer === "curves") { this.curveChips(); listen(this.chart, this.canvas, view); }
     else this.listenToPicture();
@@ -60,6 +60,15 @@ export class Panel {
         view.schedule();
       } }, "0 to max");
       this.chips.append(button);
+    }
+    if (this.declared.renderer === "trajectories") {
+      const buttons = PARTS.map((part) => el("button", { type: "button", class: "acs-chip", "aria-pressed": String(part === chart.part), onclick: () => {
+        chart.part = part;
+        buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(PARTS[i] === part)));
+        view.schedule();
+      } }, part));
+      this.chips.append(...buttons);
+      this.chips.hidden = true;  // until there are both tokens and sequences
     }
     canvas.addEventListener("pointermove", (event) => {
       const box = canvas.getBoundingClientRect();
@@ -124,7 +133,7 @@ export class Panel {
     const thinned = lines.filter((l) => l.series.thinnedFrom > l.series.n).sort((a, b) => b.series.thinnedFrom - a.series.thinnedFrom)[0];
     if (thinned) parts.push(`${whole(thinned.series.thinnedFrom)} rows shown as ${whole(thinned.series.n)}, extremes kept`);
     setText(this.foot, [declared.unit, ...parts].filter(Boolean).join(" · "));
-    const lost = [...new Set(lines.map((l) => l.arm))].flatMap((a) => view.model.diverged(a).map((d) => ({ arm: a, ...d })));
+    const lost = [...new Set(lines.map((l) => l.arm))].flatMap((a) => view.model.diverged(a).filter((d) => d.step <= view.until()).map((d) => ({ arm: a, ...d })));
     const mine = declared.lines === "loss" && lost.length > 0;
     this.badge.hidden = !mine;
     if (mine) {
@@ -141,6 +150,7 @@ export class Panel {
       setText(this.foot, text);
       return;
     }
+    this.chips.hidden = !chart.mixed;
     const key = JSON.stringify([chart.legend, chart.note]);
     if (key === this.legendKey || !chart.legend) return;
     this.legendKey = key;

@@ -57,7 +57,7 @@ export class SelectionCard {
       row.pick.tabIndex = chosen ? 0 : -1;
       row.eye.setAttribute("aria-pressed", String(!view.hidden.has(row.arm)));
       const series = model.get("test_accuracy", row.arm), i = series ? series.at(view.until()) : -1;
-      const lost = model.diverged(row.arm).length;
+      const lost = model.diverged(row.arm).filter((d) => d.step <= view.until()).length;
       setText(row.value, i < 0 ? "" : `${share(series.mean[i])}${lost ? ` · ${lost} NaN` : ""}`);
       row.value.title = "Held-out accuracy, mean over seeds";
       if (row.drawnFor !== this.look(row)) this.swatch(row);

@@ -1,13 +1,16 @@
 // Points in the plane with their tails; one scale for both axes, locked over the run.
 
-import { share } from "./dom.js";
+import { number, share } from "./dom.js";
 import { prepare } from "./theme.js";
 
 const TAIL = 60;
 const TALLEST_LABELS = 40;
 
+const SEQUENCES = /^class /;  // groups of whole sequences are named after their class
+export const PARTS = ["all", "tokens", "sequences"];
+
 export class Trajectories {
-  constructor(panel, canvas) { Object.assign(this, { panel, canvas, half: 0, hovered: -1, places: [] }); }
+  constructor(panel, canvas) { Object.assign(this, { panel, canvas, part: "all", hovered: -1, places: [] }); }
 
   frames(view) { return view.model.framesOf("points", this.panel.reading); }
 
@@ -18,17 +21,25 @@ export class Trajectories {
     const meta = view.model.meta(this.panel.reading, view.model.selection.arm);
     if (!frame || !meta?.labels) return;
     const { theme } = view;
-    this.widen(frames);
-    const size = Math.min(width, height) - 26, left = (width - size) / 2, top = 6;
-    const put = (points, i) => [left + (size / 2) * (1 + points[2 * i] / this.half), top + (size / 2) * (1 - points[2 * i + 1] / this.half)];
+    this.mixed = new Set(meta.groups.map((name) => SEQUENCES.test(name))).size > 1;
+    const shown = (i) => this.part === "all" || !this.mixed || SEQUENCES.test(meta.groups[i]) === (this.part === "sequences");
+    this.widen(frames, shown);
+    const size = Math.min(width - 4, height - 24), left = (width - size) / 2, top = 4;
+    const [cx, cy] = this.centre, zoom = size / 2 / this.half;
+    const put = (points, i) => [left + size / 2 + (points[2 * i] - cx) * zoom, top + size / 2 - (points[2 * i + 1] - cy) * zoom];
     const groups = [...new Set(meta.groups)];
     const colourOf = (i) => theme.groups[groups.indexOf(meta.groups[i]) % theme.groups.length];
     context.font = `11px ${theme.font}`;
     this.frame(context, theme, left, top, size, frame);
+    context.save();
+    context.beginPath();
+    context.rect(left, top, size, size);
+    context.clip();
     const end = frames.indexOf(frame), start = Math.max(0, end - TAIL);
     const n = Math.min(meta.labels.length, frame.points.length / 2);
     context.lineWidth = 1;
     for (let i = 0; i < n; i++) {
+      if (!shown(i)) continue;
       context.strokeStyle = colourOf(i);
       for (let piece = 0; piece < 3; piece++) {
         const a = start + Math.floor(((end - start) * piece) / 3), b = start + Math.floor(((end - start) * (piece + 1)) / 3);
@@ -41,8 +52,9 @@ export class Trajectories {
     this.places = [];
     let lost = 0;
     for (let i = 0; i < n; i++) {
-      const [x, y] = put(frame.points, i);
+      const [x, y] = shown(i) ? put(frame.points, i) : [-99, -99];
       this.places.push([x, y]);
+      if (!shown(i)) continue;
       if (!Number.isFinite(x + y)) { lost++; continue; }
       context.globalAlpha = this.hovered >= 0 && this.hovered !== i ? 0.35 : 1;
       context.fillStyle = colourOf(i);
@@ -57,18 +69,35 @@ export class Trajectories {
       context.stroke();
     }
     context.globalAlpha = 1;
+    context.restore();
     if (n <= TALLEST_LABELS || this.hovered >= 0) this.labels(context, theme, meta, n, left, size);
     this.note = note(frame, lost, meta);
-    this.legend = groups.map((name, g) => ({ name, colour: theme.groups[g % theme.groups.length], shape: ["●", "■", "▲"][g % 3] }));
+    const kept = groups.filter((name) => shown(meta.groups.indexOf(name)));
+    this.legend = kept.map((name) => ({
+      name, colour: theme.groups[groups.indexOf(name) % theme.groups.length], shape: ["●", "■", "▲"][groups.indexOf(name) % 3],
+    }));
   }
 
-  // The axes hold everything seen so far and go up by whole notches, so that they hardly ever move.
-  widen(frames) {
-    if (this.seen !== frames) { this.seen = frames; this.half = 0; this.looked = 0; }
+  // The axes hold everything seen so far and widen with room to spare, so that they hardly ever move.
+  widen(frames, shown) {
+    if (this.seen !== frames || this.seenPart !== this.part) {
+      Object.assign(this, { seen: frames, seenPart: this.part, looked: 0, half: 0, centre: [0, 0], ends: [Infinity, Infinity, -Infinity, -Infinity] });
+    }
+    const { ends } = this;
     for (; this.looked < frames.length; this.looked++) {
-      for (const v of frames[this.looked].points) {
-        while (Number.isFinite(v) && Math.abs(v) > 0.94 * this.half) this.half = this.half ? notch(this.half) : notch(Math.abs(v) || 0.5);
+      const { points } = frames[this.looked];
+      for (let i = 0; i < points.length / 2; i++) {
+        const x = points[2 * i], y = points[2 * i + 1];
+        if (!shown(i) || !Number.isFinite(x + y)) continue;
+        ends[0] = Math.min(ends[0], x); ends[1] = Math.min(ends[1], y);
+        ends[2] = Math.max(ends[2], x); ends[3] = Math.max(ends[3], y);
       }
+    }
+    const [cx, cy] = this.centre;
+    const reach = Math.max(ends[2] - cx, cx - ends[0], ends[3] - cy, cy - ends[1]);
+    if (!(reach <= 0.95 * this.half) && Number.isFinite(reach)) {
+      this.centre = [(ends[0] + ends[2]) / 2, (ends[1] + ends[3]) / 2];
+      this.half = 1.25 * Math.max((ends[2] - ends[0]) / 2, (ends[3] - ends[1]) / 2, 1e-6);
     }
     this.half = this.half || 1;
   }
@@ -77,19 +106,20 @@ export class Trajectories {
     context.strokeStyle = theme.grid;
     context.lineWidth = 1;
     context.strokeRect(Math.round(left) + 0.5, top + 0.5, Math.round(size), Math.round(size));
+    const [cx, cy] = this.centre, zoom = size / 2 / this.half;
+    const mx = Math.round(left + size / 2 - cx * zoom) + 0.5, my = Math.round(top + size / 2 + cy * zoom) + 0.5;
     context.beginPath();
-    const mx = Math.round(left + size / 2) + 0.5, my = Math.round(top + size / 2) + 0.5;
-    context.moveTo(mx, top); context.lineTo(mx, top + size);
-    context.moveTo(left, my); context.lineTo(left + size, my);
+    if (mx > left && mx < left + size) { context.moveTo(mx, top); context.lineTo(mx, top + size); }
+    if (my > top && my < top + size) { context.moveTo(left, my); context.lineTo(left + size, my); }
     context.stroke();
     context.fillStyle = theme.faint;
     context.textBaseline = "top";
     const projected = Number.isFinite(frame.explained[0]);
     context.textAlign = "left";
-    context.fillText(`±${Number(this.half.toPrecision(2))}`, left, top + size + 4);
+    context.fillText(`width ${number(2 * this.half, 2)}`, left, top + size + 5);
     context.textAlign = "right";
-    const names = projected ? `axis 1: ${share(frame.explained[0])}, axis 2: ${share(frame.explained[1])} of the variance` : "the model's own two dimensions";
-    context.fillText(names, left + size, top + size + 4);
+    const names = projected ? `variance shown: ${share(frame.explained[0])} + ${share(frame.explained[1])}` : "the model's own two dimensions";
+    context.fillText(names, left + size, top + size + 5);
   }
 
   labels(context, theme, meta, n, left, size) {
@@ -115,11 +145,6 @@ export class Trajectories {
     this.places.forEach(([px, py], i) => { const d = (px - x) ** 2 + (py - y) ** 2; if (d < least) { least = d; best = i; } });
     this.hovered = best;
   }
-}
-
-function notch(size) {
-  const unit = 10 ** Math.floor(Math.log10(size * 1.1));
-  return [1, 1.5, 2, 3, 4, 5, 7, 10, 15].map((m) => m * unit).find((v) => v > size * 1.06);
 }
 
 function note(frame, lost, meta) {
