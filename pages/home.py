@@ -1,0 +1,19 @@
+"""Home: watch a recorded run, open a preset, go back to a run of yours."""
+
+import streamlit as st
+
+from sandbox.ui import home
+
+left, right = st.columns([1.9, 1], gap="medium")
+with left:
+    st.title("Attention Conditioning Sandbox", anchor=False)
+    st.markdown(
+        "Train small transformers on two tasks and compare attention with and without conditioning: the same "
+        "data, the same batches, the same starting weights where shapes allow, several seeds. Below plays a "
+        "recorded run: token embeddings, one attention map, accuracy and entropy, as they were measured."
+    )
+    home.replay()
+with right:
+    st.subheader("Start from a preset", anchor=False)
+    home.presets()
+    home.live_runs()

@@ -1,0 +1,28 @@
+"""Sandbox: set an experiment up, press Train, watch it learn."""
+
+import streamlit as st
+
+from sandbox.foundations.errors import SandboxError
+from sandbox.ui import downloads, rail, run_view, settings_file, setup_link, training
+from sandbox.ui.words import escaped
+
+try:
+    setup_link.follow()
+    run_id = setup_link.run_in_address()
+    with st.sidebar:
+        place = st.container(key="rail.train")
+        plain = rail.rail()
+        training.estimate(plain)
+        settings_file.upload()
+        downloads.link(plain, "sandbox")
+    with place:
+        training.button(plain, training.experiment_of(run_id) if run_id else None)
+except SandboxError as error:
+    st.error(escaped(str(error)))
+    st.stop()
+
+setup_link.say_notice()
+if run_id:
+    run_view.show(run_id, "sandbox")
+else:
+    training.invitation(plain)

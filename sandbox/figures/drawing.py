@@ -1,0 +1,63 @@
+"""Drawing: a figure with the words that must stand beside it, on a calm common layout."""
+
+from dataclasses import dataclass, field
+
+import plotly.graph_objects as go
+
+HEIGHT = 420
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """A figure, the honesty lines below it, and its text alternative."""
+
+    figure: go.Figure
+    notes: tuple[str, ...] = ()
+    alt: str = ""
+    legend: tuple[str, ...] = field(default=())
+
+
+def blank(name: str, x: str, y: str, dark: bool, height: int = HEIGHT) -> go.Figure:
+    """An empty figure; `name` keeps zoom and hidden series across redraws of the same figure."""
+    ink = "rgba(250,250,250,0.85)" if dark else "rgba(38,39,48,0.9)"
+    grid = "rgba(250,250,250,0.10)" if dark else "rgba(49,51,63,0.10)"
+    axis = {
+        "gridcolor": grid, "zeroline": False, "showline": True, "linecolor": grid, "ticks": "outside",
+        "tickcolor": grid, "automargin": True,
+    }  # fmt: skip
+    return go.Figure(
+        layout={
+            "template": "none",
+            "height": height,
+            "uirevision": name,
+            "font": {"color": ink, "size": 13},
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "plot_bgcolor": "rgba(0,0,0,0)",
+            "margin": {"l": 64, "r": 16, "t": 16, "b": 48},
+            "hovermode": "x unified",
+            "hoverlabel": {"bgcolor": "#1b1f27" if dark else "#ffffff", "font": {"color": ink, "size": 12}},
+            "legend": {
+                "orientation": "h",
+                "yanchor": "bottom",
+                "y": 1.02,
+                "x": 0,
+                "groupclick": "togglegroup",
+            },
+            "xaxis": {**axis, "title": {"text": x}},
+            "yaxis": {**axis, "title": {"text": y}},
+        }
+    )
+
+
+def says(sentence: str, dark: bool) -> Drawing:
+    """A figure's place where there is nothing to draw, with the reason as its text."""
+    figure = blank(sentence, "", "", dark, height=160)
+    figure.update_xaxes(visible=False).update_yaxes(visible=False)
+    # Plotly reads a little HTML in texts: what comes from elsewhere is taken literally.
+    figure.add_annotation(text=literal(sentence), showarrow=False, x=0.5, y=0.5, xref="paper", yref="paper")
+    return Drawing(figure, alt=sentence)
+
+
+def literal(text: str) -> str:
+    """`text` for a figure, without the meaning that Plotly gives to tags and entities."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,0 +1,64 @@
+"""The table of arms as Markdown: what each reached, how fast, and how it differs from the standard one."""
+
+from sandbox.mathematics.statistics import PairedDifference
+from sandbox.store.summary import ArmSummary
+from sandbox.ui.words import code, count, duration, percent, points, whole
+
+
+def table(lines: list[ArmSummary]) -> str:
+    """A Markdown table with one row per arm."""
+    target = percent(lines[0].target) if lines else ""
+    head = (
+        "Arm", "Seeds", f"Reached {target}", "Median step (range)", "Held-out accuracy",
+        f"Against {code(lines[0].reference) if lines else 'standard'}, same seeds", "Training per step", "Diverged",
+    )  # fmt: skip
+    rows = [head, [":--", "--:", "--:", "--:", "--:", ":--", "--:", "--:"], *map(_row, lines)]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in rows)
+
+
+def _row(line: ArmSummary) -> tuple[str, ...]:
+    return (
+        code(line.arm),
+        str(line.n),
+        f"{line.reached} of {line.n}",
+        _steps(line),
+        "not yet" if line.final_accuracy is None else percent(line.final_accuracy),
+        difference(line),
+        "not yet" if line.seconds_per_step is None else _milliseconds(line.seconds_per_step),
+        str(line.diverged),
+    )
+
+
+def _steps(line: ArmSummary) -> str:
+    if line.median_step is None:
+        return "not reached"
+    if line.first_step == line.last_step:
+        return whole(line.median_step)
+    return f"{whole(line.median_step)} ({whole(line.first_step or 0)} to {whole(line.last_step or 0)})"
+
+
+def difference(line: ArmSummary) -> str:
+    """The paired difference as a sentence; no verdict where the interval holds zero or there is none."""
+    if line.arm == line.reference:
+        return "the reference"
+    found = line.difference
+    if found is None or found.n == 0:
+        return "no pair of seeds yet"
+    left = f", {count(found.n_left_out, 'pair')} left out" if found.n_left_out else ""
+    if found.low is None or found.high is None:
+        return f"{points(found.mean)} points in one seed{left}: too few to say"
+    interval = (
+        f"{points(found.mean)} points ({points(found.low)} to {points(found.high)}, n = {found.n}{left})"
+    )
+    return f"{interval}: {verdict(found)}"
+
+
+def verdict(found: PairedDifference) -> str:
+    """What the interval allows to say."""
+    if found.low is None or found.high is None or found.low <= 0 <= found.high:
+        return "no difference shown"
+    return "higher" if found.low > 0 else "lower"
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{1000 * seconds:.1f} ms" if seconds < 1 else duration(seconds)

@@ -1,0 +1,102 @@
+"""Home: a recorded run that plays by itself, presets to start from, and the runs on this server."""
+
+from pathlib import Path
+
+import streamlit as st
+
+from sandbox.foundations.errors import SandboxError
+from sandbox.live.component import live_view
+from sandbox.runner import queue
+from sandbox.ui import choices, navigation, session
+from sandbox.ui.run_state import COLOURS, ENDED, WORDS
+from sandbox.ui.settings import Plain
+from sandbox.ui.words import ago, count, escaped, whole
+
+RECORDED = Path(__file__).resolve().parents[2] / "assets" / "recorded"
+PANELS = ("trajectories", "attention map", "accuracy", "attention entropy")
+LISTED = 6
+TICK = 2.0
+
+
+def recorded_name() -> str | None:
+    """The recorded run that Home plays: the first one by name; None where the app ships none."""
+    found = sorted(folder.name for folder in RECORDED.glob("*") if (folder / "experiment.json").is_file())
+    return found[0] if found else None
+
+
+def replay() -> None:
+    """Play the recorded run; it starts by itself."""
+    name = recorded_name()
+    if name is None:
+        st.info("No recorded run is installed. Open a preset and press Train.")
+        return
+    live_view(f"recorded:{name}", key="home.replay", mode="replay", panels=PANELS)
+
+
+def presets() -> None:
+    """A card for each preset: its name, what it shows, and the button that opens it."""
+    try:
+        catalogue = choices.catalogue()
+    except SandboxError as error:
+        st.error(escaped(str(error)))
+        return
+    for name, preset in catalogue.presets.items():
+        with st.container(key=f"home.preset.{name}", border=True, gap=None):
+            top = st.container(
+                horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
+            )
+            top.markdown(f"**{escaped(name[:1].upper() + name[1:])}**")
+            if top.button(
+                "Open", key=f"home.open.{name}", type="tertiary", help=f"Open {name} in the Sandbox"
+            ):
+                session.set_draft(choices.preset(name))
+                st.switch_page(navigation.page("sandbox"))
+            st.caption(f"{escaped(preset['sentence'])} {escaped(_size(preset['experiment']))}")
+
+
+def _size(plain: Plain) -> str:
+    parts = [
+        count(len(plain["arms"]), "arm"),
+        count(len(plain["seeds"]), "seed"),
+        count(plain["steps"], "step"),
+    ]
+    return ", ".join(parts) + "."
+
+
+def live_runs() -> None:
+    """The runs on this server, newest first; a fragment without charts keeps them current."""
+    st.subheader("Your live runs", anchor=False)
+    busy = any(run.state not in ENDED for run in queue.states(limit=LISTED))
+    st.fragment(_runs, run_every=TICK if busy else None)()
+
+
+def _runs() -> None:
+    found = queue.states(limit=LISTED)
+    if not found:
+        st.caption("None yet. A run goes on when you close the page; it will be listed here.")
+    for run in found:
+        plain = _settings(run.id)
+        with st.container(
+            key=f"home.run.{run.id}", horizontal=True, vertical_alignment="center", gap="small"
+        ):
+            st.badge(WORDS.get(run.state, run.state), color=COLOURS.get(run.state, "gray"), width=76)  # type: ignore[arg-type]
+            navigation.link("run", escaped(run.name), run=run.id)
+            total = f" of {whole(plain['steps'])}" if plain else ""
+            text = f"{_what(plain)} · step {whole(run.step)}{total} · {ago(run.created)}"
+            st.caption(escaped(text.removeprefix(" · ")))
+
+
+def _settings(run_id: str) -> Plain | None:
+    from sandbox.ui.training import queued_plain
+
+    return queued_plain(run_id)
+
+
+def _what(plain: Plain | None) -> str:
+    if plain is None:
+        return ""
+    name = choices.preset_of(plain)
+    return (
+        name
+        or f"{plain['task']['kind']}, {count(len(plain['arms']), 'arm')}, {count(len(plain['seeds']), 'seed')}"
+    )

@@ -1,0 +1,61 @@
+"""One run on a page: the live view, the table of its arms, downloads, and figures to study at rest."""
+
+import streamlit as st
+
+from sandbox.foundations.errors import SandboxError
+from sandbox.live.component import live_view
+from sandbox.store import Run, run_path
+from sandbox.store.summary import TARGET, summarize
+from sandbox.ui import downloads, session, study
+from sandbox.ui.arm_table import table
+from sandbox.ui.run_state import RunState, state_of
+from sandbox.ui.words import escaped, percent
+
+TICK = 1.0
+"""Seconds between two looks at the numbers; the live view above has its own, faster socket."""
+
+
+def show(run_id: str, key: str) -> None:
+    """Draw the run. Call it outside any fragment: the live view must be mounted once."""
+    try:
+        run_path(run_id)
+    except SandboxError as error:
+        st.error(escaped(str(error)))
+        return
+    run = session.run(run_id)
+    state = state_of(run_id, run)
+    if run is None and state.state in ("failed", "stopped", "done"):
+        st.error(escaped(state.reason or "This run recorded nothing."))
+        return
+    live_view(run_id, key=f"{key}.live", steer=True)
+    st.fragment(_tick, run_every=None if state.resting else TICK)(run_id, state)
+    if run is not None:
+        with st.container(horizontal=True, vertical_alignment="center", key=f"{key}.below"):
+            downloads.menu(run, key)
+        study.study(run, state, key)
+
+
+def _tick(run_id: str, seen: RunState) -> None:
+    """The numbers under the live view; no charts, so that a tick stays light."""
+    run = session.run(run_id)
+    state = state_of(run_id, run)
+    if state.resting != seen.resting or (run is not None and run.status["state"] == "queued"):
+        st.rerun()  # figures appear or go, and the ticking stops or starts
+    if run is None:
+        st.caption("The table of arms appears with the first step.")
+        return
+    arm_table(run)
+
+
+def arm_table(run: Run) -> None:
+    """The table of arms with the sentences that say what its numbers are."""
+    target = float((run.meta("target") or {}).get("value", TARGET))
+    lines = summarize(run, target)
+    with st.container(key="run.table"):
+        st.markdown(table(lines))
+        st.caption(
+            f"Reached: held-out accuracy of {percent(target)} at an evaluation. Differences are those of equal "
+            "seeds, in percentage points at the last evaluation that both arms have, with a 95 % Student interval."
+        )
+        for note in run.notes[:4]:
+            st.caption(escaped(note[:1].upper() + note[1:] + "."))

@@ -1,0 +1,45 @@
+"""Settings from a file that somebody chooses: TOML or JSON, checked like a link."""
+
+import tomllib
+
+import streamlit as st
+
+from sandbox.foundations.errors import InvalidPlain, SandboxError
+from sandbox.ui import choices, links, session
+from sandbox.ui.settings import Plain, complete
+
+MAX_BYTES = 100_000
+
+
+def upload() -> None:
+    """A place to drop a settings file; a good one fills the rail, a bad one gets one sentence."""
+    with st.expander("Open settings from a file", key="sandbox.file"):
+        st.file_uploader(
+            "TOML or JSON",
+            type=["toml", "json"],
+            key="sandbox.upload",
+            on_change=_take,
+            max_upload_size=1,
+        )
+
+
+def _take() -> None:
+    file = session.reported("sandbox.upload")
+    if file is None:
+        return
+    try:
+        session.set_draft(read(file.name, file.getvalue()))
+    except SandboxError as error:
+        session.notice(str(error))
+
+
+def read(name: str, content: bytes) -> Plain:
+    """The experiment in a file, complete; raises a SandboxError with one sentence."""
+    if len(content) > MAX_BYTES:
+        raise InvalidPlain(f"The file has {len(content)} bytes; an experiment has at most {MAX_BYTES}.")
+    try:
+        text = content.decode("utf-8")
+        plain = tomllib.loads(text) if name.endswith(".toml") else links.read_json(text, "The file")
+    except (ValueError, RecursionError) as error:
+        raise InvalidPlain(f"The file cannot be read: {str(error)[:120]}.") from error
+    return complete(choices.catalogue(), plain)

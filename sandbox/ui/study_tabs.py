@@ -1,0 +1,120 @@
+"""The tabs of the study: one for each thing that a run recorded, with the choices that its figure needs."""
+
+from typing import Any
+
+import streamlit as st
+
+from sandbox.foundations.errors import SandboxError
+from sandbox.store import Run
+from sandbox.ui.words import escaped
+
+LOSS, ACCURACY, BY_GROUP = "Loss", "Accuracy", "Accuracy by group"
+PICTURES = ("Trajectory", "AttentionMap")
+
+
+def available(run: Run) -> list[str]:
+    """The tabs that this run has something for: curves first, then every diagnostic that was asked."""
+    names = [LOSS, ACCURACY]
+    if any(name.startswith("test_accuracy/") for name in run.scalar_names()):
+        names.append(BY_GROUP)
+    kinds = dict.fromkeys(kind for arm in run.arms for kind in run.reading_kinds(arm))
+    return names + [kind[:1].upper() + kind[1:] for kind in kinds]
+
+
+def draw(figures: Any, run: Run, name: str, key: str, dark: bool) -> None:
+    """Draw the tab called `name`; `figures` is the package of figures."""
+    try:
+        if name == LOSS:
+            log = st.toggle("Log axis", key=f"{key}.log")
+            batches = st.toggle("Every step, batch by batch", key=f"{key}.batches")
+            place(figures.loss_figure(run, dark, log, batches), key)
+        elif name == ACCURACY:
+            place(figures.accuracy_figure(run, dark), key)
+        elif name == BY_GROUP:
+            _by_group(figures, run, key, dark)
+        else:
+            _reading(figures, run, name, key, dark)
+    except SandboxError as error:
+        st.info(escaped(str(error)))
+
+
+def place(drawing: Any, key: str) -> None:
+    """Put a drawing on the page, with its honesty lines and its text alternative."""
+    st.plotly_chart(
+        drawing.figure,
+        key=f"{key}.figure",
+        theme=None,
+        alt=drawing.alt,
+        config={
+            "displaylogo": False,
+            "toImageButtonOptions": {"format": "svg", "scale": 1},
+            "responsive": True,
+        },
+    )
+    if drawing.notes:
+        st.caption(escaped(". ".join(note[:1].upper() + note[1:] for note in drawing.notes) + "."))
+
+
+def _by_group(figures: Any, run: Run, key: str, dark: bool) -> None:
+    groups = figures.groups_of(run)
+    left, right = st.columns(2)
+    group = left.selectbox("Rows by", list(groups), key=f"{key}.group", filter_mode=None)
+    label = right.selectbox("Of which", groups[group], key=f"{key}.label.{group}", filter_mode=None)
+    place(figures.group_figure(run, group, label, dark), key)
+
+
+def _reading(figures: Any, run: Run, name: str, key: str, dark: bool) -> None:
+    kind = next(k for arm in run.arms for k in run.reading_kinds(arm) if k.lower() == name.lower())
+    row = st.container(horizontal=True, vertical_alignment="bottom", key=f"{key}.choices")
+    arm = run.arms[0]
+    metas = {arm: run.meta(f"reading/{index}/{kind}") or {} for index, arm in enumerate(run.arms)}
+    picture = any(meta.get("type") in PICTURES for meta in metas.values())
+    if picture and len(run.arms) > 1:
+        arm = row.selectbox("Arm", run.arms, key=f"{key}.arm", filter_mode=None, width=220)
+    steps = run.reading_steps(kind, arm)
+    meta = metas[arm]
+    if "not_applicable" in meta or not len(steps):
+        st.info(escaped(meta.get("not_applicable", "Nothing was read for this arm.")))
+        return
+    chosen: dict[str, Any] = {"arm": arm, "seed": run.seeds[0], "step": int(steps[-1])}
+    if picture:
+        chosen["seed"] = row.selectbox("Seed", run.seeds, key=f"{key}.seed", filter_mode=None, width=110)
+        if len(steps) > 1:
+            chosen["step"] = row.select_slider(
+                "Step", [int(s) for s in steps], value=int(steps[-1]), key=f"{key}.step", width=320
+            )
+    else:
+        columns = [c for c in meta.get("columns", []) if c != "upper" or "lower" not in meta["columns"]]
+        titles = {"lower": "bracket"} if "upper" in meta.get("columns", []) else {}
+        chosen["column"] = row.selectbox(
+            "Shown",
+            columns,
+            key=f"{key}.column",
+            filter_mode=None,
+            width=220,
+            format_func=lambda c: titles.get(c, c),
+        )
+    layers, heads = _heads(run, kind, arm)
+    for word, n in (("layer", layers), ("head", heads)):
+        if n > 1:
+            chosen[word] = row.selectbox(
+                word.capitalize(),
+                range(n),
+                key=f"{key}.{word}",
+                filter_mode=None,
+                width=110,
+                format_func=lambda i: str(i + 1),
+            )
+    place(figures.draw(figures.Asked(run=run, kind=kind, dark=dark, **chosen)), key)
+    for without, reason in (meta.get("without") or {}).items():
+        st.caption(f"{escaped(without.capitalize())}: {escaped(reason)}")
+
+
+def _heads(run: Run, kind: str, arm: str) -> tuple[int, int]:
+    """Layers and heads of a reading; (1, 1) where it has none."""
+    steps = run.reading_steps(kind, arm)
+    answer: Any = run.reading(kind, int(steps[-1]), arm)
+    if hasattr(answer, "columns"):
+        shape = next(iter(answer.columns.values())).shape
+        return shape[1], shape[2]
+    return answer.weights.shape[1:3] if hasattr(answer, "weights") else (1, 1)

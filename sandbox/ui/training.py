@@ -1,0 +1,121 @@
+"""Training: what Train does, and what stands between the draft and a run that is on."""
+
+import json
+from typing import Any
+
+import streamlit as st
+
+from sandbox.foundations.errors import SandboxError
+from sandbox.runner import queue
+from sandbox.runner.control import ensure_supervisor
+from sandbox.ui import choices, session
+from sandbox.ui.changes import changes
+from sandbox.ui.settings import Plain, complete
+from sandbox.ui.words import code, count, duration, escaped, size, whole
+
+OWNER = "local"
+"""Everybody at this server, until there are accounts."""
+
+BUSY_CORE = 1.5e9
+"""Floating point operations per second that a busy core makes of matrices this small; a rough guess."""
+
+RUN = "run"
+"""The query parameter that names the run in the address."""
+
+
+def train(plain: Plain) -> None:
+    """Check `plain` with the trainer and put it in the queue; the address then names the run.
+
+    A refusal is one sentence on the page, and nothing has changed.
+    """
+    try:
+        ensure_supervisor()
+        answer = queue.check(plain)
+        if not answer["ok"]:
+            session.notice(answer["error"])
+            return
+        st.query_params[RUN] = queue.enqueue(answer["plain"], OWNER)
+    except SandboxError as error:
+        session.notice(str(error))
+
+
+def button(plain: Plain, running: Plain | None) -> None:
+    """The button that starts, and what would differ from the run that is on the page."""
+    different = changes(choices.catalogue(), running, plain) if running else []
+    label = f"{count(len(different), 'change')}: Start new" if different else "Train"
+    if running and not different:
+        label = "Train again"
+    st.button(
+        label,
+        type="primary",
+        key="sandbox.train",
+        width="stretch",
+        disabled=not plain["arms"],
+        on_click=train,
+        args=(plain,),
+        shortcut="Ctrl+Enter",
+    )
+    if not plain["arms"]:
+        st.caption("Tick at least one arm.")
+    for sentence in different[:6]:
+        st.caption(escaped(sentence))
+    if len(different) > 6:
+        st.caption(f"and {len(different) - 6} more")
+
+
+def estimate(plain: Plain) -> None:
+    """Parameters and cost of `plain`, asked of the trainer when somebody opens it."""
+    drawer = st.expander("Size and cost", key="sandbox.cost", on_change="rerun")
+    if not drawer.open:
+        return
+    with drawer:
+        answer = queue.check(plain)
+        if not answer["ok"]:
+            st.error(escaped(answer["error"]))
+            return
+        for sentence in cost_sentences(answer):
+            st.markdown(sentence)
+
+
+def cost_sentences(answer: dict[str, Any]) -> list[str]:
+    """What the trainer's check says about size and cost, as Markdown."""
+    sentences = [f"{code(arm['name'])} {whole(arm['parameters'])} parameters" for arm in answer["arms"]]
+    cost = answer["cost"]
+    seconds = cost["flops"] / BUSY_CORE
+    return [
+        *sentences,
+        f"About {cost['flops']:.1e} floating point operations and {size(cost['bytes'])} of memory: "
+        f"roughly {duration(seconds)} on one core, a guess within a factor of five.",
+    ]
+
+
+def experiment_of(run_id: str) -> Plain | None:
+    """The complete settings of a run, from its folder or the queue; None where they are not readable here."""
+    run = session.run(run_id)
+    plain = run.experiment if run is not None else queued_plain(run_id)
+    try:
+        return None if plain is None else complete(choices.catalogue(), plain)
+    except SandboxError:
+        return None
+
+
+def queued_plain(run_id: str) -> Plain | None:
+    """The settings of a run that waits, as the queue holds them."""
+    with queue.catalogue_connection() as connection:
+        row = connection.execute("SELECT plain FROM runs WHERE id = ?", (run_id,)).fetchone()
+    return dict(json.loads(row[0])) if row else None
+
+
+def invitation(plain: Plain) -> None:
+    """What stands where the live view will be, before anything was trained."""
+    with st.container(key="sandbox.invitation", border=True):
+        st.subheader("Press Train to start", anchor=False)
+        arms = ", ".join(code(arm["name"]) for arm in plain["arms"])
+        st.markdown(
+            f"{count(len(plain['arms']), 'arm')} ({arms}) with {count(len(plain['seeds']), 'seed')} each, "
+            f"{whole(plain['steps'])} steps. Every arm sees the same data in the same order."
+        )
+        st.caption(
+            "The picture appears with the first step: trajectories, an attention map, loss and accuracy, "
+            "entropy, 1 - theta and condition numbers. A run goes on when you close the page."
+        )
