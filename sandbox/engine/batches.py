@@ -18,20 +18,22 @@ def epoch_order(seed: int, epoch: int, n_rows: int) -> Int[np.ndarray, " row"]:
 class Batches:
     """The training rows of a group on its device, and the batch of every run at a step.
 
-    A last batch that would be short is dropped; a batch size above the number of rows takes them all.
-    Tokens rest as the task's compact integers and become int64 in the batch.
+    There is one data set per run, or one that all share. A last batch that would be short is dropped; a
+    batch size above the number of rows takes them all. Tokens rest as the task's compact integers and
+    become int64 in the batch.
     """
 
     def __init__(
         self,
-        tokens: Shaped[np.ndarray, "run row token"],
-        targets: Int[np.ndarray, "run row"],
+        tokens: Shaped[np.ndarray, "set row token"],
+        targets: Int[np.ndarray, "set row"],
         seeds: Sequence[int],
         batch_size: int,
         device: torch.device,
     ) -> None:
-        self.n_runs, self.n_rows, self.n_tokens = tokens.shape
-        self.seeds = tuple(seeds)
+        n_sets, self.n_rows, self.n_tokens = tokens.shape
+        self.seeds, self.n_runs = tuple(seeds), len(seeds)
+        self._first_row = np.arange(self.n_runs) * self.n_rows if n_sets > 1 else np.zeros(self.n_runs, int)
         self.batch_size = min(batch_size, self.n_rows)
         self.per_epoch = self.n_rows // self.batch_size
         self.device = device
@@ -54,6 +56,6 @@ class Batches:
         """Rows of each batch of the epoch, all runs one after another, as rows of the flat data."""
         kept = self.per_epoch * self.batch_size
         order = np.stack([epoch_order(seed, epoch, self.n_rows)[:kept] for seed in self.seeds])
-        order += np.arange(self.n_runs)[:, None] * self.n_rows
+        order += self._first_row[:, None]
         by_batch = order.reshape(self.n_runs, self.per_epoch, self.batch_size).swapaxes(0, 1)
         return torch.from_numpy(by_batch.reshape(self.per_epoch, -1)).to(self.device)

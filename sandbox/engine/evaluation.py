@@ -19,12 +19,16 @@ Metrics = dict[str, Float[np.ndarray, " run"]]
 
 
 class RowSet:
-    """Rows of a group's data on its device, cut into blocks of one size that the setting alone fixes."""
+    """Rows of a group's data on its device, cut into blocks of one size that the setting alone fixes.
+
+    There is one data set per run, or one that all share.
+    """
 
     def __init__(
         self,
-        tokens: Shaped[np.ndarray, "run row token"],
-        targets: Int[np.ndarray, "run row"],
+        tokens: Shaped[np.ndarray, "set row token"],
+        targets: Int[np.ndarray, "set row"],
+        n_runs: int,
         floats_per_sequence: int,
         stacked: bool,
         device: torch.device,
@@ -35,9 +39,9 @@ class RowSet:
         self.block = -(-self.n_rows // (n_blocks * VECTOR_ROWS)) * VECTOR_ROWS
         # Whole blocks only: the first rows fill the last one up and are cut off again.
         padded = np.resize(np.arange(self.n_rows), -(-self.n_rows // self.block) * self.block)
-        self._tokens = torch.from_numpy(tokens[:, padded]).to(device)
-        self._targets = torch.from_numpy(targets[:, padded]).to(device)
-        self._runs = stacks(len(tokens), STACK_OF_BLOCKS if stacked else 1)
+        self._tokens = torch.from_numpy(tokens[:, padded]).to(device).expand(n_runs, -1, -1)
+        self._targets = torch.from_numpy(targets[:, padded]).to(device).expand(n_runs, -1)
+        self._runs = stacks(n_runs, STACK_OF_BLOCKS if stacked else 1)
 
     def evaluate(
         self, model: StackedModel, parameters: Parameters

@@ -1,5 +1,7 @@
 """Exactness: does a stack give a run the same bits whoever stands beside it? Asked of the machine itself."""
 
+from functools import partial
+
 import torch
 from torch import Tensor
 
@@ -36,10 +38,13 @@ def stacks_exactly(
         targets = torch.randint(task.n_classes, (1, batch_size), generator=generator).to(device)
         answers = []
         for n_runs in (2, 3, min(NEIGHBOURS, size)):
-            leaves = layout.unflatten(alone.repeat(n_runs, 1))
+            leaves = {
+                name: value.detach().requires_grad_()
+                for name, value in layout.unflatten(alone.repeat(n_runs, 1)).items()
+            }
             loss, gradients = losses_and_gradients(
-                stacked,
-                {name: value.detach().requires_grad_() for name, value in leaves.items()},
+                partial(stacked.logits, leaves),
+                list(leaves.values()),
                 tokens.expand(n_runs, -1, -1),
                 targets.expand(n_runs, -1),
             )

@@ -1,5 +1,6 @@
 """Stacking: how many runs go through a model at once, and the model's call over rows of theta."""
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import torch
@@ -58,7 +59,8 @@ class StackedModel:
     """An ordinary single-run module, called with the parameters of several runs.
 
     A stack of more than one goes through torch.func.vmap; autograd stays outside of it, so that the
-    backward pass runs plain kernels over the runs dimension.
+    backward pass runs plain kernels over the runs dimension. Tokens are laid out run by run first: the
+    layout of the activations, and with it the choice of matrix kernels, follows theirs.
     """
 
     def __init__(self, module: SequenceClassifier, size: int) -> None:
@@ -70,14 +72,14 @@ class StackedModel:
         """Logits of one stack."""
         if self.size == 1:
             return self._call({name: value[0] for name, value in parameters.items()}, tokens[0])[None]
-        return vmap(self._call)(parameters, tokens)
+        return vmap(self._call)(parameters, tokens.contiguous())
 
     def trace(self, parameters: Parameters, tokens: Int[Tensor, "run batch token"]) -> Trace:
         """What flows through every probe, each (run, batch, ...), for one stack."""
         if self.size == 1:
             alone = self._record({name: value[0] for name, value in parameters.items()}, tokens[0])
             return {name: value[None] for name, value in alone.items()}
-        return vmap(self._record)(parameters, tokens)
+        return vmap(self._record)(parameters, tokens.contiguous())
 
     def projections(self, parameters: Parameters) -> dict[str, Tensor]:
         """The module's `projections()`, each (run, layer, head, d_model, d_head)."""
@@ -96,6 +98,18 @@ class StackedModel:
         with recording(self.module) as trace:
             self._call(parameters, tokens)
         return trace
+
+
+def bind(
+    module: SequenceClassifier, parameters: Parameters
+) -> tuple[list[Tensor], Callable[[Tensor], Tensor]]:
+    """Let the module's own parameters live in the one row of `parameters`; returns them and its call.
+
+    A run that is not stacked trains like any module, without the price of a functional call.
+    """
+    for name, parameter in module.named_parameters():
+        parameter.data = parameters[name][0]
+    return list(module.parameters()), lambda tokens: module(tokens[0])[None]
 
 
 class _Projections(nn.Module):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
@@ -10,7 +11,7 @@ from torch import Tensor
 from torch.nn.utils import parameters_to_vector
 
 from sandbox.engine.batches import Batches
-from sandbox.engine.device import choose_device, full_precision
+from sandbox.engine.device import choose_device, full_precision, keep_freed_memory
 from sandbox.engine.evaluation import TRAIN_ROWS, Metrics, RowSet, group_accuracies
 from sandbox.engine.exactness import stacks_exactly
 from sandbox.engine.gradient import losses_and_gradients
@@ -20,12 +21,14 @@ from sandbox.engine.stacking import (
     VECTOR_ROWS,
     Parameters,
     StackedModel,
+    bind,
     floats_per_sequence,
     stack_size,
     stacks,
     with_companion,
 )
 from sandbox.foundations.errors import InvalidData, InvalidExperiment
+from sandbox.models import SequenceClassifier
 from sandbox.tasks import Dataset
 
 
@@ -34,11 +37,14 @@ class Stack:
     """Views of the rows of the runs that are computed at once; their memory never moves."""
 
     rows: slice
-    theta: Float[Tensor, "run stride"]
-    grad: Float[Tensor, "run stride"]
-    moments: dict[str, Float[Tensor, "run stride"]]
-    leaves: dict[str, Tensor]
-    padding: Float[Tensor, "run padding"]
+    theta: Float[Tensor, "row stride"]
+    grad: Float[Tensor, "row stride"]
+    moments: dict[str, Float[Tensor, "row stride"]]
+    padding: Float[Tensor, "row padding"]
+    leaves: list[Tensor]
+    """The parameters as autograd sees them: views of `theta`."""
+    logits: Callable[[Tensor], Tensor]
+    """(run, batch, token) -> (run, batch, class), with `leaves`."""
 
 
 class TorchGroup:
@@ -52,24 +58,27 @@ class TorchGroup:
         if not seeds or len(set(seeds)) != len(seeds):
             raise InvalidExperiment(f"The seeds are {list(seeds)[:20]}; give at least one, each once.")
         self.setting, self.seeds, self.device = setting, tuple(seeds), choose_device(device)
+        keep_freed_memory()
         self.step = 0
         self.task_data: list[Dataset] = [setting.task.data(seed, setting.reference_start) for seed in seeds]
-        modules = [setting.model.build(setting.task, seed, setting.reference_start) for seed in seeds]
+        modules = [
+            setting.model.build(setting.task, seed, setting.reference_start).to(self.device) for seed in seeds
+        ]
         self.layout = Layout.of(modules[0].named_parameters())
-        sequence = torch.from_numpy(self.task_data[0].train_tokens[:1]).long()
+        sequence = torch.from_numpy(self.task_data[0].train_tokens[:1]).long().to(self.device)
         batch_size = min(setting.batch_size, len(self.task_data[0].train_tokens))
         cost = floats_per_sequence(modules[0], sequence)
         size = stack_size(batch_size, cost)
         start = setting.model, setting.task, setting.reference_start
         if size > 1 and not stacks_exactly(*start, batch_size, size, self.device):
             size = 1
-        self._model = StackedModel(modules[0].to(self.device), size)
+        self._model = StackedModel(modules[0], size)
         members = with_companion(len(seeds), size)
         data = [self.task_data[member] for member in members]
         tokens, targets = _stacked(data, "train")
         self._batches = Batches(tokens, targets, [seeds[m] for m in members], batch_size, self.device)
         self._row_sets = {
-            name: RowSet(*rows, cost, stacked=size > 1, device=self.device)
+            name: RowSet(*rows, len(members), cost, stacked=size > 1, device=self.device)
             for name, rows in {
                 "train": (tokens[:, :TRAIN_ROWS], targets[:, :TRAIN_ROWS]),
                 "test": _stacked(data, "test"),
@@ -78,7 +87,7 @@ class TorchGroup:
         weights = [parameters_to_vector(module.parameters()).detach().cpu().numpy() for module in modules]
         self._theta = self._rows(np.stack([weights[member] for member in members]))
         self._moments = setting.optimizer.start(self._theta)
-        self._stacks = self._views()
+        self._stacks = self._views([modules[member] for member in members])
 
     def advance(self, n_steps: int) -> Float[np.ndarray, "step run"]:
         """Make `n_steps` updates of every run and return the batch losses in nats, before each update.
@@ -106,8 +115,9 @@ class TorchGroup:
         with full_precision():
             for name, rows in self._row_sets.items():
                 loss, correct = rows.evaluate(self._model, parameters)
+                correct = correct[: len(self.seeds)]
                 metrics[f"{name}_loss"] = loss[: len(self.seeds)]
-                metrics[f"{name}_accuracy"] = correct[: len(self.seeds)].mean(1)
+                metrics[f"{name}_accuracy"] = correct.mean(1)
         return metrics | group_accuracies(correct, self.task_data)
 
     def theta(self) -> Float[np.ndarray, "run parameter"]:
@@ -187,40 +197,39 @@ class TorchGroup:
 
     def _gradient(self, stack: Stack, tokens: Tensor, targets: Tensor, loss: Tensor) -> None:
         """Write the batch losses of one stack to `loss` and their gradients to its rows."""
-        of_runs, gradients = losses_and_gradients(self._model, stack.leaves, tokens, targets)
+        of_runs, gradients = losses_and_gradients(stack.logits, stack.leaves, tokens, targets)
         torch.cat([*gradients, stack.padding], 1, out=stack.grad)
         loss.copy_(of_runs)
 
-    def _rows(self, theta: Float[np.ndarray, "run parameter"]) -> Float[Tensor, "run stride"]:
+    def _rows(self, theta: Float[np.ndarray, "run parameter"]) -> Float[Tensor, "row stride"]:
         """The numbers in memory of torch's own: how an array is aligned would show in the last bits."""
         rows = torch.zeros((len(theta), self.layout.stride), device=self.device)
         rows[:, : self.layout.size] = torch.from_numpy(theta.astype(np.float32))
         return rows
 
-    def _plain(self, rows: Float[Tensor, "run stride"]) -> Float[np.ndarray, "run parameter"]:
+    def _plain(self, rows: Float[Tensor, "row stride"]) -> Float[np.ndarray, "run parameter"]:
         return rows[: len(self.seeds), : self.layout.size].cpu().numpy().copy()
 
-    def _views(self) -> list[Stack]:
+    def _views(self, modules: Sequence[SequenceClassifier]) -> list[Stack]:
         grad = torch.zeros_like(self._theta)
         padding = grad.new_zeros((len(grad), self.layout.stride - self.layout.size))
         views = []
         for rows in stacks(len(grad), self._model.size):
-            leaves = self.layout.unflatten(self._theta[rows])
-            views.append(
-                Stack(
-                    rows,
-                    self._theta[rows],
-                    grad[rows],
-                    {name: value[rows] for name, value in self._moments.items()},
-                    {name: value.detach().requires_grad_() for name, value in leaves.items()},
-                    padding[rows],
-                )
-            )
+            parameters = self.layout.unflatten(self._theta[rows])
+            if self._model.size == 1:
+                leaves, logits = bind(modules[rows.start], parameters)
+            else:
+                attached = {name: value.detach().requires_grad_() for name, value in parameters.items()}
+                leaves, logits = list(attached.values()), partial(self._model.logits, attached)
+            moments = {name: value[rows] for name, value in self._moments.items()}
+            views.append(Stack(rows, self._theta[rows], grad[rows], moments, padding[rows], leaves, logits))
         return views
 
 
 def _stacked(data: Sequence[Dataset], part: str) -> tuple[np.ndarray, np.ndarray]:
-    """Tokens (run, row, token) and int64 targets (run, row) of the train or test rows of all runs."""
+    """Tokens (set, row, token) and int64 targets (set, row) of train or test, one set if all share it."""
+    if all(dataset is data[0] for dataset in data):
+        data = data[:1]
     tokens = [getattr(dataset, f"{part}_tokens") for dataset in data]
     targets = [getattr(dataset, f"{part}_targets") for dataset in data]
     if len({array.shape for array in tokens}) != 1:

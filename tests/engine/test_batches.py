@@ -44,6 +44,12 @@ def test_every_run_gets_its_own_rows_in_the_order_of_its_seed() -> None:
         assert np.array_equal(targets[run], epoch_order(seed, 1, 40)[16:32] + 50 * run)
 
 
+def test_runs_may_share_one_data_set_and_keep_their_own_order() -> None:
+    _, targets = Batches(*numbered(1, 40), seeds=(3, 8), batch_size=16, device=CPU).at(3)
+    for run, seed in enumerate((3, 8)):
+        assert np.array_equal(targets[run], epoch_order(seed, 1, 40)[16:32])
+
+
 def test_a_short_last_batch_is_dropped() -> None:
     batches = Batches(*numbered(1, 40), seeds=(0,), batch_size=16, device=CPU)
     assert batches.per_epoch == 2

@@ -1,9 +1,18 @@
 """A device is there, or one sentence says why not."""
 
+import ctypes
+import resource
+
 import pytest
 import torch
 
-from sandbox.engine.device import available_devices, choose_device, full_precision, one_thread
+from sandbox.engine.device import (
+    available_devices,
+    choose_device,
+    full_precision,
+    keep_freed_memory,
+    one_thread,
+)
 from sandbox.foundations.errors import DeviceUnavailable
 
 
@@ -41,6 +50,16 @@ def test_reading_is_in_full_float32_and_training_keeps_what_was_allowed() -> Non
         assert torch.get_float32_matmul_precision() == "high"
     finally:
         torch.set_float32_matmul_precision(before)
+
+
+def test_freed_memory_is_kept_for_the_next_step() -> None:
+    keep_freed_memory()
+    if getattr(ctypes.CDLL(None), "mallopt", None) is not None:
+        torch.zeros(2**21)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        for _ in range(20):
+            torch.zeros(2**21)  # 2048 pages of 4 kB
+        assert resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before < 2 * 2048
 
 
 def test_a_trainer_takes_one_thread() -> None:

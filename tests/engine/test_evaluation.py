@@ -9,6 +9,7 @@ from torch.nn.functional import cross_entropy
 
 from sandbox.engine.evaluation import TRAIN_ROWS, group_accuracies
 from sandbox.engine.torch_engine import TorchGroup
+from sandbox.models.visual_model import VisualModel
 from sandbox.tasks import Dataset, Group
 from sandbox.tasks.sparse_modular_addition import SparseModularAddition
 from tests.engine.arms import ARMS, Setting
@@ -30,6 +31,19 @@ def test_loss_and_accuracy_equal_a_plain_pass(setting: Setting) -> None:
             found = (logits.argmax(-1) == targets).double().mean().item()
             assert metrics[f"{part}_accuracy"][run] == pytest.approx(found, abs=1e-12)
             assert metrics[f"{part}_loss"].dtype == metrics[f"{part}_accuracy"].dtype == np.float64
+
+
+def test_the_reference_start_has_the_published_codes_first_metrics() -> None:
+    """Measured with the published code: modulus 2, 2 embeddings, L 12, k 5, d 2, width 32, seed 0."""
+    task = SparseModularAddition(split="overlapping")
+    metrics = TorchGroup(Setting(VisualModel(), 32, task, reference_start=True), (0,)).evaluate()
+    first = {name: round(float(value[0]), 6) for name, value in metrics.items()}
+    assert first == {
+        "train_loss": 0.698555,
+        "train_accuracy": 0.483398,
+        "test_loss": 0.700190,
+        "test_accuracy": 0.485352,
+    }
 
 
 def test_at_most_2048_training_rows_are_evaluated() -> None:

@@ -13,6 +13,7 @@ from sandbox.engine.stacking import (
     floats_per_sequence,
     stack_size,
     stacks,
+    with_companion,
 )
 from sandbox.foundations.probes import recording
 from tests.engine.arms import ARMS, Setting
@@ -32,6 +33,13 @@ def test_a_stack_is_one_run_or_stays_within_the_budget(batch_size: int, floats: 
     size = stack_size(batch_size, floats)
     assert 1 <= size <= LARGEST_STACK
     assert size == 1 or (size * batch_size * floats <= STACK_FLOATS and batch_size % 32 == 0)
+
+
+@given(st.integers(1, 200), st.integers(3, 128))
+def test_no_run_is_stacked_alone(n_runs: int, size: int) -> None:
+    members = with_companion(n_runs, size)
+    assert min(part.stop - part.start for part in stacks(len(members), size)) >= 2
+    assert members == ([0, 0] if n_runs == 1 else list(range(n_runs)))
 
 
 def test_the_visual_model_is_stacked_and_a_wide_encoder_is_not() -> None:

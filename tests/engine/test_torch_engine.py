@@ -13,10 +13,12 @@ from sandbox.conditioning.projection.spectral import SpectralConditioning
 from sandbox.engine.batches import Batches
 from sandbox.engine.device import available_devices
 from sandbox.engine.optimizer import Adam
+from sandbox.engine.setting import GroupSetting
 from sandbox.engine.torch_engine import TorchGroup
+from sandbox.experiment.experiment import from_plain_experiment
 from sandbox.foundations.errors import DeviceUnavailable, InvalidData, InvalidExperiment
 from sandbox.models.encoder import Encoder
-from tests.engine.arms import ARMS, Setting
+from tests.engine.arms import ARMS, OTHER_ARMS, Setting
 
 every_arm = pytest.mark.parametrize("setting", ARMS.values(), ids=ARMS)
 every_device = pytest.mark.parametrize("device", available_devices())
@@ -28,10 +30,10 @@ def same(a: np.ndarray, b: np.ndarray) -> bool:
     return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
 
 
-@every_arm
+@pytest.mark.parametrize("setting", (ARMS | OTHER_ARMS).values(), ids=ARMS | OTHER_ARMS)
 @every_device
 def test_a_run_alone_is_the_same_run_in_a_group(setting: Setting, device: str) -> None:
-    probe = np.arange(7 * setting.task.n_tokens).reshape(7, -1) % 2
+    probe = setting.task.data(0).test_tokens[:7].astype(np.int64)
     eight, three = TorchGroup(setting, GROUP, device), TorchGroup(setting, (4, 11, 0), device)
     results = {}
     for name, group in {"eight": eight, "three": three}.items():
@@ -125,10 +127,10 @@ def test_a_run_that_is_not_a_number_leaves_the_others_alone(setting: Setting, de
 @every_device
 def test_a_watched_run_is_an_unwatched_run(setting: Setting, device: str) -> None:
     unwatched, watched = TorchGroup(setting, (1, 2, 3), device), TorchGroup(setting, (1, 2, 3), device)
-    expected = unwatched.advance(12)
+    expected = unwatched.advance(7)
     probe = watched.task_data[0].test_tokens[:5].astype(np.int64)
     losses = []
-    for _ in range(12):
+    for _ in range(7):
         watched.evaluate()
         watched.trace(probe)
         watched.trace(probe, watched.theta() * 2)
@@ -245,3 +247,10 @@ def test_a_device_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(DeviceUnavailable, match="choose 'cpu'"):
         TorchGroup(ARMS["visual model, stacked"], (1,), "cuda")
+
+
+def test_an_experiments_arm_is_a_setting_of_the_engine() -> None:
+    experiment = from_plain_experiment({"seeds": [3, 5], "optimizer": "adam", "batch_size": 64})
+    setting = experiment.setting("standard")
+    assert isinstance(setting, GroupSetting)
+    assert TorchGroup(setting, setting.seeds).advance(2).shape == (2, 2)
