@@ -151,10 +151,10 @@ class Children:
         self._preload = preload
         self._memory = default_memory() if memory is None else memory
 
-    def start(self) -> None:
-        """Start the fork server and see that it loaded what it should: it would say nothing if it had not."""
+    def start(self) -> bool:
+        """Start the fork server; whether it loaded what it should, for it would not say if it had not."""
         if not self._preload:
-            return
+            return True
         ours, theirs = self._context.Pipe()
         process = self._context.Process(target=report_preload, args=(theirs,), daemon=True)
         process.start()
@@ -164,6 +164,7 @@ class Children:
         ours.close()
         if loaded != (True, True):
             log.error("the fork server did not load %s; every run will start seconds later", self._preload)
+        return bool(loaded == (True, True))
 
     def worker(self, folder: Path, plain: str, device: str) -> Worker:
         """A worker for the run in `folder`."""

@@ -159,6 +159,7 @@ class Execution:
 
     def _arrive(self, step: int, losses: list[np.ndarray]) -> None:
         """Record all that belongs to `step`: a reader counts a step as complete once it sees a row of it."""
+        self.step = step
         evaluations = []
         if step in self._evaluated:
             for group in self._groups:
@@ -170,7 +171,6 @@ class Execution:
             self._recorder.losses(arm, step - len(values) + 1, values)
         for arm, found in enumerate(evaluations):
             self._recorder.evaluation(step, arm, found)
-        self.step = step
         if step in self._kept:
             self._recorder.weights(step)
             snapshot = self._frame()

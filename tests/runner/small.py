@@ -24,7 +24,7 @@ def tiny(**changes: Any) -> dict[str, Any]:
         "task": TASK,
         "model": {"kind": "encoder", "d_model": 6, "n_heads": 2, "n_layers": 1, "d_ff": 10},
         "batch_size": 16,
-        "steps": 40,
+        "steps": 24,
         "evaluate_every": 7,
         "seeds": [3, 11],
         "arms": ["standard", "spectral:shift=0.5"],

@@ -35,17 +35,17 @@ def eventually(truth: Callable[[], object], seconds: float = 20.0) -> None:
 
 
 def test_a_finished_run_has_every_curve_at_every_step_it_promises(reference: Run) -> None:
-    assert reference.status["state"] == "done" and reference.status["step"] == 40
+    assert reference.status["state"] == "done" and reference.status["step"] == 24
     for arm in reference.arms:
         steps, losses = reference.group_curve("loss", arm)
-        assert list(steps) == list(range(1, 41)) and np.isfinite(losses).all() and losses.shape == (40, 2)
+        assert list(steps) == list(range(1, 25)) and np.isfinite(losses).all() and losses.shape == (24, 2)
         for name in CURVES[1:]:
-            assert list(reference.group_curve(name, arm)[0]) == list(evaluation_steps(40, 7))
+            assert list(reference.group_curve(name, arm)[0]) == list(evaluation_steps(24, 7))
 
 
 def test_weights_and_readings_stand_at_every_scheduled_snapshot(reference: Run) -> None:
     size = sum(int(np.prod(shape)) for shape in reference.layout("standard")["shapes"])
-    scheduled = list(snapshot_steps(40, snapshot_budget(40, 2 * 2 * size * 4)))
+    scheduled = list(snapshot_steps(24, snapshot_budget(24, 2 * 2 * size * 4)))
     for arm in reference.arms:
         assert list(reference.weight_steps(arm)) == scheduled
         assert reference.weights(0, arm).shape == (2, size)
@@ -79,7 +79,7 @@ def test_training_in_a_worker_with_live_readings_changes_no_bit(
     assert_same_numbers(reference, watched, live=True)
 
 
-@pytest.mark.parametrize("stops", [[1], [23], [7, 8, 31]])
+@pytest.mark.parametrize("stops", [[1], [13], [7, 8, 20]])
 def test_a_run_stopped_and_resumed_has_the_bits_of_one_that_was_not(
     reference: Run, tmp_path: Path, stops: list[int]
 ) -> None:
@@ -95,10 +95,10 @@ def test_a_run_stopped_and_resumed_has_the_bits_of_one_that_was_not(
 
 def test_the_plane_of_the_trajectories_survives_a_resume(reference: Run, tmp_path: Path) -> None:
     execution = Execution(tiny_experiment(), tmp_path / "run")
-    _interrupt_at(execution, 30)
+    _interrupt_at(execution, 15)
     execution.run()
     resumed = sandbox.train(tiny_experiment(), out=tmp_path / "run")
-    ours, theirs = (run.reading("trajectories", 40, "standard") for run in (reference, resumed))
+    ours, theirs = (run.reading("trajectories", 24, "standard") for run in (reference, resumed))
     assert isinstance(ours, Trajectory) and isinstance(theirs, Trajectory)
     np.testing.assert_array_equal(ours.points, theirs.points)
 
@@ -109,12 +109,12 @@ def test_a_crash_without_a_checkpoint_starts_again_from_step_0(
     execution = Execution(tiny_experiment(), tmp_path / "run")
     advance = execution._turn
 
-    def fail_at_20() -> None:
-        if execution.step >= 20:
+    def fail_at_10() -> None:
+        if execution.step >= 10:
             raise RuntimeError("the roof came down")
         advance()
 
-    monkeypatch.setattr(execution, "_turn", fail_at_20)
+    monkeypatch.setattr(execution, "_turn", fail_at_10)
     monkeypatch.setattr("sandbox.runner.execution.CHECKPOINT_EVERY", 1e9)
     with pytest.raises(RuntimeError):
         execution.run()
