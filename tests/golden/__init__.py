@@ -1,0 +1,1 @@
+"""Golden runs: short trainings whose numbers may only move on purpose."""
