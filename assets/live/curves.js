@@ -106,20 +106,19 @@ export class Curves {
       context.setLineDash([3, 4]);
       line(context, left, at, right, at);
       context.setLineDash([]);
-      // Lines too close for two labels share one, named from the lower to the higher.
-      const below = words[words.length - 1];
-      if (below && below.at - at < 13) Object.assign(below, { text: `${below.text} · ${label}`, at });
-      else words.push({ text: label, at });
+      // A label stands on its line, or under it at the top; where two would collide they share one place.
+      const base = at - 1 < top + 11 ? at + 14 : at - 1, below = words[words.length - 1];
+      if (below && below.base - base < 12) below.text = `${below.text} · ${label}`;
+      else words.push({ text: label, base });
     }
     context.textAlign = "right";
     context.textBaseline = "bottom";
     context.fillStyle = theme.faint;
     context.strokeStyle = theme.background;
     context.lineWidth = 3;
-    for (const { text, at } of words) {
-      const y = at - 1 < top + 11 ? at + 14 : at - 1;
-      context.strokeText(text, right - 6, y);
-      context.fillText(text, right - 6, y);
+    for (const { text, base } of words) {
+      context.strokeText(text, right - 6, base);
+      context.fillText(text, right - 6, base);
     }
     context.lineWidth = 1;
   }

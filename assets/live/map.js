@@ -14,7 +14,8 @@ export class AttentionMap {
     if (!frame || !meta?.key_labels) return;
     const { theme } = view;
     const { queries, keys } = frame;
-    const left = 40, top = 26, bar = 34;
+    const long = (labels) => labels.some((label) => String(label).length > 2);
+    const left = long(meta.query_labels) ? 58 : 40, top = long(meta.key_labels) ? 44 : 26, bar = 34;
     const size = Math.min((width - left - bar - 8) / keys, (height - top - 8) / queries);
     const side = Math.min(size, 44), x0 = left + Math.max(0, (width - left - bar - 8 - side * keys) / 2), y0 = top;
     this.box = { x0, y0, side, queries, keys };
@@ -96,7 +97,7 @@ export class AttentionMap {
     context.textAlign = "right";
     for (let q = 0; q < frame.queries; q += every) context.fillText(word(meta.query_labels, q), x0 - 5, y0 + (q + 0.5) * side);
     context.textAlign = "center";
-    const wide = Math.max(...meta.key_labels.map((label) => String(label).length)) > 2 && side < 26;
+    const wide = this.box.y0 > 40 && side < 30;
     for (let k = 0; k < frame.keys; k += every) {
       const x = x0 + (k + 0.5) * side;
       if (!wide) { context.fillText(word(meta.key_labels, k), x, y0 - 9); continue; }
@@ -109,7 +110,7 @@ export class AttentionMap {
     }
     context.textAlign = "left";
     context.save();
-    context.translate(8, y0 + (side * frame.queries) / 2);
+    context.translate(x0 - (this.box.y0 > 40 ? 46 : 30), y0 + (side * frame.queries) / 2);
     context.rotate(-Math.PI / 2);
     context.textAlign = "center";
     context.fillText("query", 0, 0);

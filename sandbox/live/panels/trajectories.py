@@ -10,7 +10,7 @@ from sandbox.live.panels.family import Panel
 class Trajectories(Panel):
     """Token embeddings of the chosen arm and seed, moving."""
 
-    title = "Token trajectories"
+    title = "Trajectories"
     sentence = "Each dot is one embedding; its tail is the way it has come while training."
     how_to_read = (
         "What the task treats alike moves together. The axes are fixed for the run, so that motion is the "
