@@ -1,7 +1,8 @@
 """A device is there, or one sentence says why not."""
 
 import ctypes
-import resource
+import sys
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -52,14 +53,18 @@ def test_reading_is_in_full_float32_and_training_keeps_what_was_allowed() -> Non
         torch.set_float32_matmul_precision(before)
 
 
-def test_freed_memory_is_kept_for_the_next_step() -> None:
+def test_freed_memory_is_kept_where_the_c_library_can_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: dict[int, int] = {}
+    library = SimpleNamespace(mallopt=told.__setitem__)
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(ctypes, "CDLL", lambda _name: library)
     keep_freed_memory()
-    if getattr(ctypes.CDLL(None), "mallopt", None) is not None:
-        torch.zeros(2**21)
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-        for _ in range(20):
-            torch.zeros(2**21)  # 2048 pages of 4 kB
-        assert resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before < 2 * 2048
+    assert told == {-3: 2**25, -1: 2**29}  # M_MMAP_THRESHOLD and M_TRIM_THRESHOLD of malloc.h
+    del library.mallopt
+    keep_freed_memory()
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.delattr(ctypes, "CDLL")
+    keep_freed_memory()
 
 
 def test_a_trainer_takes_one_thread() -> None:
