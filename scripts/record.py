@@ -1,0 +1,48 @@
+"""Turn a finished run into a small recorded one: `python scripts/record.py RUN NAME [--snapshots N]`.
+
+Weights and most snapshots are dropped, scalars and events stay; the result lies in assets/recorded/NAME.
+"""
+
+import argparse
+import json
+import shutil
+import sqlite3
+from pathlib import Path
+
+import numpy as np
+
+from sandbox.store import open_run
+
+RECORDED = Path(__file__).resolve().parent.parent / "assets" / "recorded"
+
+
+def record(source: Path, name: str, n_snapshots: int) -> Path:
+    """Write the recorded folder and return it; the steps kept are spread evenly over the run."""
+    target = RECORDED / name
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
+    run = open_run(source)
+    run.copy_database(target / "run.sqlite")
+    shutil.copy(source / "experiment.json", target)
+    steps = sorted(
+        {step for arm in run.arms for kind in run.reading_kinds(arm) for step in run.reading_steps(kind, arm)}
+    )
+    wanted = np.linspace(0, steps[-1], n_snapshots)
+    kept = sorted({min(steps, key=lambda step: abs(step - target)) for target in wanted})
+    with sqlite3.connect(target / "run.sqlite", isolation_level=None) as database:
+        database.execute("PRAGMA journal_mode=DELETE")
+        marks = ",".join(map(str, map(int, kept)))
+        database.execute(f"DELETE FROM snapshots WHERE name = 'theta' OR step NOT IN ({marks})")
+        database.execute("VACUUM")
+    return target
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("run", type=Path)
+    parser.add_argument("name")
+    parser.add_argument("--snapshots", type=int, default=75)
+    options = parser.parse_args()
+    folder = record(options.run, options.name, options.snapshots)
+    size = (folder / "run.sqlite").stat().st_size
+    print(json.dumps({"folder": str(folder), "bytes": size}))
