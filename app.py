@@ -1,4 +1,4 @@
-"""The launcher: `streamlit run app.py` serves the pages, the live routes and, where none runs, a supervisor."""
+"""The launcher: `streamlit run app.py` serves pages and live routes, and starts a supervisor if none runs."""
 
 import gc
 import threading

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from sandbox.foundations.errors import SandboxError
-from sandbox.ui import downloads, rail, run_view, settings_file, setup_link, training
+from sandbox.ui import downloads, invitation, rail, run_view, settings_file, setup_link, training
 from sandbox.ui.words import escaped
 
 try:
@@ -25,4 +25,4 @@ setup_link.say_notice()
 if run_id:
     run_view.show(run_id, "sandbox")
 else:
-    training.invitation(plain)
+    invitation.invitation(plain)

@@ -1,10 +1,11 @@
 """Drawing: a figure with the words that must stand beside it, on a calm common layout."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
 HEIGHT = 420
+FONT = '"Source Sans", "Source Sans Pro", system-ui, sans-serif'
 
 
 @dataclass(frozen=True, eq=False)
@@ -14,7 +15,6 @@ class Drawing:
     figure: go.Figure
     notes: tuple[str, ...] = ()
     alt: str = ""
-    legend: tuple[str, ...] = field(default=())
 
 
 def blank(name: str, x: str, y: str, dark: bool, height: int = HEIGHT) -> go.Figure:
@@ -30,10 +30,11 @@ def blank(name: str, x: str, y: str, dark: bool, height: int = HEIGHT) -> go.Fig
             "template": "none",
             "height": height,
             "uirevision": name,
-            "font": {"color": ink, "size": 13},
+            "font": {"color": ink, "size": 12.5, "family": FONT},
             "paper_bgcolor": "rgba(0,0,0,0)",
             "plot_bgcolor": "rgba(0,0,0,0)",
-            "margin": {"l": 64, "r": 16, "t": 16, "b": 48},
+            "margin": {"l": 64, "r": 48, "t": 16, "b": 48},
+            "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": "gray", "activecolor": ink, "orientation": "v"},
             "hovermode": "x unified",
             "hoverlabel": {"bgcolor": "#1b1f27" if dark else "#ffffff", "font": {"color": ink, "size": 12}},
             "legend": {
@@ -43,8 +44,8 @@ def blank(name: str, x: str, y: str, dark: bool, height: int = HEIGHT) -> go.Fig
                 "x": 0,
                 "groupclick": "togglegroup",
             },
-            "xaxis": {**axis, "title": {"text": x}},
-            "yaxis": {**axis, "title": {"text": y}},
+            "xaxis": {**axis, "title": {"text": x, "font": {"size": 13}}},
+            "yaxis": {**axis, "title": {"text": y, "font": {"size": 13}}},
         }
     )
 

@@ -26,10 +26,44 @@ class SeedGroup:
     seeds: tuple[int, ...]
 
 
+@dataclass(frozen=True, eq=False)
+class Middle:
+    """What stands for all seeds at each step: a middle between two ends, and how many seeds are behind it."""
+
+    words: str
+    middle: Float64[np.ndarray, " n"]
+    low: Float64[np.ndarray, " n"]
+    high: Float64[np.ndarray, " n"]
+    n: Int64[np.ndarray, " n"]
+
+
+def middle(values: Float64[np.ndarray, "n seed"], log: bool) -> Middle:
+    """The mean with its 95 % Student band; on a log axis the median between the least and the greatest.
+
+    Quantities with a log axis, such as condition numbers, have no stable mean. Values that are not
+    finite are left out, save for infinite ones on a log axis, which have their place in the order.
+    """
+    if not log:
+        band = mean_band(np.where(np.isfinite(values), values, np.nan).T)
+        return Middle("mean of {n}, 95 % CI", band.mean, band.low, band.high, np.asarray(band.n, np.int64))
+    ordered = np.sort(np.where(values == -np.inf, np.nan, values), axis=1)  # NaN goes last
+    n = (~np.isnan(ordered)).sum(axis=1)
+    rows, last = np.arange(len(ordered)), np.maximum(n - 1, 0)
+    low, high = ordered[rows, 0], ordered[rows, last]
+    centre = 0.5 * (ordered[rows, last // 2] + ordered[rows, (last + 1) // 2])
+    return Middle("median of {n}, least to greatest", centre, low, high, n.astype(np.int64))
+
+
 def draw_group(
-    figure: go.Figure, rails: Rails, group: SeedGroup, style: Style, dash: str = "solid", seeds: bool = True
+    figure: go.Figure,
+    rails: Rails,
+    group: SeedGroup,
+    style: Style,
+    dash: str = "solid",
+    seeds: bool = True,
+    listed: bool = True,
 ) -> list[str]:
-    """Draw `group`; returns the sentences that say what was thinned."""
+    """Draw `group`; returns the sentences that say what was thinned. `listed` puts it in the legend."""
     if not len(group.steps):
         return []
     name, notes = literal(group.name), []
@@ -41,47 +75,76 @@ def draw_group(
         label = f"{name}, seed {seed}"
         shown = rails.add(figure, label, line.steps, line.values, style)
         if seeds or not several:
+            width, colour = (1.0, style.faded(0.35)) if several else (2.5, style.colour)
             figure.add_scatter(
-                x=line.steps, y=shown, mode="lines", name=label if several else f"{name} (1 seed, no band)",
-                legendgroup=name, showlegend=not several, connectgaps=False,
+                x=line.steps,
+                y=shown,
+                mode="lines",
+                name=label if several else f"{name} (1 seed, no band)",
+                legendgroup=name,
+                showlegend=listed and not several,
+                connectgaps=False,
                 hoverinfo="skip" if several else None,
                 hovertemplate=None if several else "%{y:.4g}",
-                line={"color": style.faded(0.35) if several else style.colour, "width": 1 if several else 2.5, "dash": dash},
-            )  # fmt: skip
+                line={"color": colour, "width": width, "dash": dash},
+            )
     if several:
-        _mean(figure, rails, group, style, dash)
+        _middle(figure, rails, group, style, dash, listed)
     return notes
 
 
-def _mean(figure: go.Figure, rails: Rails, group: SeedGroup, style: Style, dash: str) -> None:
+def _middle(figure: go.Figure, rails: Rails, group: SeedGroup, style: Style, dash: str, listed: bool) -> None:
     name = literal(group.name)
-    band = mean_band(np.where(np.isfinite(group.values), group.values, np.nan).T)
-    kept = thinned_indices(band.mean, POINTS)
-    steps, mean, low, high, n = (a[kept] for a in (group.steps, band.mean, band.low, band.high, band.n))
-    if rails.log:
-        mean, low, high = (np.where(a > 0, a, np.nan) for a in (mean, low, high))
+    found = middle(group.values, rails.log)
+    kept = thinned_indices(found.middle, POINTS)
+    steps, n = group.steps[kept], found.n[kept]
+    centre, low, high = (_shown(a[kept], rails.log) for a in (found.middle, found.low, found.high))
     least, most = int(n.min()), int(n.max())
-    label = f"{name}: mean of {most}, 95 % CI" + (f", down to {least}" if least < most else "")
+    label = f"{name}: {found.words.format(n=most)}" + (f", down to {least}" if least < most else "")
     for start, stop in _stretches(np.isfinite(low) & np.isfinite(high)):
         figure.add_scatter(
             x=np.concatenate([steps[start:stop], steps[start:stop][::-1]]),
             y=np.concatenate([high[start:stop], low[start:stop][::-1]]),
-            fill="toself", fillcolor=style.faded(0.13), line={"width": 0}, hoverinfo="skip", mode="lines",
-            name=f"{name}, band", legendgroup=name, showlegend=False,
-        )  # fmt: skip
+            fill="toself",
+            fillcolor=style.faded(0.13),
+            line={"width": 0},
+            hoverinfo="skip",
+            mode="lines",
+            name=f"{name}, band",
+            legendgroup=name,
+            showlegend=False,
+        )
     line = {"color": style.colour, "width": 2.5}
     full = n == most
     figure.add_scatter(
-        x=steps, y=np.where(full, mean, np.nan), mode="lines", name=label, legendgroup=name, customdata=n,
-        line=line | {"dash": dash}, hovertemplate=f"{name} %{{y:.4g}} (n = %{{customdata}})<extra></extra>",
-    )  # fmt: skip
-    if not full.all():  # a mean over fewer seeds than before must not look the same
+        x=steps,
+        y=np.where(full, centre, np.nan),
+        mode="lines",
+        name=label,
+        legendgroup=name,
+        customdata=n,
+        line=line | {"dash": dash},
+        showlegend=listed,
+        hovertemplate=f"{name} %{{y:.4g}} (n = %{{customdata}})<extra></extra>",
+    )
+    if not full.all():  # a middle of fewer seeds than before must not look the same
         fewer = ~full | np.append(~full[1:], False)
         figure.add_scatter(
-            x=steps, y=np.where(fewer, mean, np.nan), mode="lines", name=f"{name}, fewer seeds", customdata=n,
-            legendgroup=name, showlegend=False, line=line | {"dash": "dot", "width": 1.5},
+            x=steps,
+            y=np.where(fewer, centre, np.nan),
+            mode="lines",
+            name=f"{name}, fewer seeds",
+            customdata=n,
+            legendgroup=name,
+            showlegend=False,
+            line=line | {"dash": "dot", "width": 1.5},
             hovertemplate=f"{name} %{{y:.4g}} (n = %{{customdata}})<extra></extra>",
-        )  # fmt: skip
+        )
+
+
+def _shown(values: np.ndarray, log: bool) -> np.ndarray:
+    """What the axis can show; seeds that it cannot have their marks on the rails."""
+    return np.where(np.isfinite(values) & ((values > 0) | (not log)), values, np.nan)
 
 
 def _stretches(true: np.ndarray) -> list[tuple[int, int]]:

@@ -80,10 +80,16 @@ class Rails:
     ) -> int:
         if which.any():
             figure.add_scatter(
-                x=steps[which], y=np.full(int(which.sum()), 0.5), yaxis=axis, mode="markers", name=f"{name}, {word}",
-                legendgroup=name, showlegend=False, hovertemplate=f"{word} at step %{{x}}<extra></extra>",
+                x=steps[which],
+                y=np.full(int(which.sum()), 0.5),
+                yaxis=axis,
+                mode="markers",
+                name=f"{name}, {word}",
+                legendgroup=name,
+                showlegend=False,
+                hovertemplate=f"{word} at step %{{x}}<extra></extra>",
                 marker={"symbol": f"{style.symbol}-open", "color": style.colour, "size": 8},
-            )  # fmt: skip
+            )
         return int(which.sum())
 
     def _cross(
@@ -101,9 +107,18 @@ class Rails:
         shown = np.isfinite(values[:first]) & ((values[:first] > 0) | (not self.log))
         at = int(np.flatnonzero(shown)[-1]) if shown.any() else None
         self.not_finite.append(f"{sentence}, {int(lost.sum())} points")
+        here = steps[first if at is None else at]
+        height = values[at] if at is not None else 0.5 if self.log else 0.0
         figure.add_scatter(
-            x=[steps[first if at is None else at]], y=[0.5 if at is None and self.log else 0 if at is None else values[at]],
-            yaxis="y", mode="markers+text", text=[f"{word} at step {steps[first]}"], textposition="top center",
-            name=sentence, legendgroup=name, showlegend=False, hovertemplate=f"{sentence}<extra></extra>",
+            x=[here],
+            y=[height],
+            yaxis="y",
+            mode="markers+text",
+            text=[f"{word} at step {steps[first]}"],
+            textposition="top center",
+            name=sentence,
+            legendgroup=name,
+            showlegend=False,
+            hovertemplate=f"{sentence}<extra></extra>",
             marker={"symbol": "x-thin", "size": 11, "line": {"width": 2.5, "color": style.colour}},
-        )  # fmt: skip
+        )

@@ -65,10 +65,12 @@ def _(answer: PerHead, asked: Asked) -> Drawing:
             steps, values = run.reading_column(asked.kind, name, arm)
             if not len(steps) or asked.layer >= values.shape[2] or asked.head >= values.shape[3]:
                 continue
-            title = f"{arm}, {name}" if len(names) > 1 else arm
+            title = arm if dash == "solid" else f"{arm}, {name}"
             curve = values[:, :, asked.layer, asked.head].astype(np.float64)
             group = SeedGroup(title, steps, curve, run.seeds)
-            notes += draw_group(figure, rails, group, arm_style(index, dark), dash, seeds=dash == "solid")
+            notes += draw_group(
+                figure, rails, group, arm_style(index, dark), dash, dash == "solid", dash == "solid"
+            )
     notes += rails.lay_out(figure)
     if len(names) > 1:
         notes.append("the true value lies between the solid and the dotted line")
@@ -79,7 +81,7 @@ def _(answer: PerHead, asked: Asked) -> Drawing:
 @_draw.register
 def _(answer: Trajectory, asked: Asked) -> Drawing:
     """Where the points of one arm and seed stand at the step, and the way they have come."""
-    run, dark = asked.run, asked.dark
+    dark = asked.dark
     figure = blank(asked.kind, "first axis", "second axis", dark, height=560)
     points = answer.points[0]
     history = _history(asked)
@@ -92,23 +94,33 @@ def _(answer: Trajectory, asked: Asked) -> Drawing:
             gaps = np.full((1, *ways.shape[1:]), np.nan)
             joined = np.concatenate([ways, gaps]).swapaxes(0, 1).reshape(-1, 2)
             figure.add_scatter(
-                x=joined[:, 0], y=joined[:, 1], mode="lines", legendgroup=label, showlegend=False, hoverinfo="skip",
+                x=joined[:, 0],
+                y=joined[:, 1],
+                mode="lines",
+                legendgroup=label,
+                showlegend=False,
+                hoverinfo="skip",
                 line={"color": style.faded(0.25), "width": 1},
-            )  # fmt: skip
+            )
         figure.add_scatter(
-            x=points[inside, 0], y=points[inside, 1], mode="markers", name=label, legendgroup=label,
+            x=points[inside, 0],
+            y=points[inside, 1],
+            mode="markers",
+            name=label,
+            legendgroup=label,
             text=[literal(answer.labels[i]) for i in np.flatnonzero(inside)],
             hovertemplate="%{text}<br>(%{x:.3g}, %{y:.3g})<extra>" + label + "</extra>",
             marker={"color": style.colour, "symbol": style.symbol, "size": 8},
-        )  # fmt: skip
-    figure.update_layout(hovermode="closest", yaxis={"scaleanchor": "x"})
+        )
+    figure.update_layout(hovermode="closest", yaxis={"scaleanchor": "x", "constrain": "domain"})
+    figure.update_xaxes(constrain="domain")
     share = answer.explained_variance
     notes = [f"arm {asked.arm}, seed {asked.seed}, step {asked.step}"]
     if share is None:
         notes.append("two dimensions, drawn as they are")
     else:
         notes.append(f"the axes explain {share[0, 0]:.0%} and {share[0, 1]:.0%} of this step's variance")
-    if run.arms and not np.isfinite(points).all():
+    if not np.isfinite(points).all():
         notes.append(f"{int((~np.isfinite(points).all(axis=1)).sum())} points are not finite and not drawn")
     alt = f"{len(points)} points in the plane, in the groups {', '.join(dict.fromkeys(answer.groups))}."
     return Drawing(figure, (*notes, *provenance(answer.provenance)), alt)
@@ -122,27 +134,42 @@ def _(answer: AttentionMap, asked: Asked) -> Drawing:
     weights = answer.weights[0, layer, head].astype(np.float64)
     n_queries, n_keys = weights.shape
     figure = blank(asked.kind, "key", "query", asked.dark, height=560 if n_queries > 1 else 240)
-    keys = [f"{literal(label)} " for label in answer.key_labels]
-    queries = [f"{literal(label)} " for label in answer.query_labels]
+    keys, queries = (
+        [literal(label) for label in labels] for labels in (answer.key_labels, answer.query_labels)
+    )
     figure.add_heatmap(
-        z=np.where(answer.mask, weights, np.nan), zmin=0, zmax=1, colorscale=sequential(asked.dark), xgap=1, ygap=1,
-        customdata=[[f"{q}at {i + 1} looks at {k}at {j + 1}" for j, k in enumerate(keys)] for i, q in enumerate(queries)],
-        hovertemplate="%{customdata}: %{z:.4f}<extra></extra>", colorbar={"title": {"text": "attention"}, "thickness": 12},
-    )  # fmt: skip
+        z=np.where(answer.mask, weights, np.nan),
+        zmin=0,
+        zmax=1,
+        colorscale=sequential(asked.dark),
+        xgap=1,
+        ygap=1,
+        customdata=[
+            [f"{q} at {i + 1} looks at {k} at {j + 1}" for j, k in enumerate(keys)]
+            for i, q in enumerate(queries)
+        ],
+        hovertemplate="%{customdata}: %{z:.4f}<extra></extra>",
+        colorbar={"title": {"text": "attention"}, "thickness": 12},
+    )
     hidden = np.argwhere(~answer.mask)
     if len(hidden):
         figure.add_scatter(
-            x=hidden[:, 1], y=hidden[:, 0], mode="markers", hoverinfo="skip", showlegend=False,
+            x=hidden[:, 1],
+            y=hidden[:, 0],
+            mode="markers",
+            hoverinfo="skip",
+            showlegend=False,
             marker={"symbol": "x-thin", "size": 6, "line": {"width": 1, "color": "gray"}},
-        )  # fmt: skip
-    figure.update_layout(hovermode="closest")
-    figure.update_xaxes(tickvals=list(range(n_keys)), ticktext=keys, showgrid=False)
+        )
+    figure.update_layout(hovermode="closest", yaxis={"scaleanchor": "x", "constrain": "domain"})
+    figure.update_xaxes(tickvals=list(range(n_keys)), ticktext=keys, showgrid=False, constrain="domain")
     figure.update_yaxes(
         tickvals=list(range(n_queries)), ticktext=queries, autorange="reversed", showgrid=False
     )
     where = f"arm {asked.arm}, seed {asked.seed}, step {asked.step}, layer {layer + 1}, head {head + 1}"
     strongest = np.unravel_index(np.nanargmax(np.where(answer.mask, weights, -1)), weights.shape)
-    alt = f"Attention of {n_queries} queries over {n_keys} keys, {where}; the largest weight is {weights[strongest]:.3f}."
+    largest = f"the largest weight is {weights[strongest]:.3f}"
+    alt = f"Attention of {n_queries} queries over {n_keys} keys, {where}; {largest}."
     masked = (f"{len(hidden)} cells are masked and crossed out",) if len(hidden) else ()
     return Drawing(figure, (where, *masked, *provenance(answer.provenance)), alt)
 

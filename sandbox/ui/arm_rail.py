@@ -9,7 +9,8 @@ from sandbox.foundations.catalogue import Catalogue, VariantEntry
 from sandbox.foundations.errors import InvalidExperiment
 from sandbox.ui import choices, session, widgets
 from sandbox.ui.arms import applicable, is_standard, menu, parse_arm, spec_of, stands_for
-from sandbox.ui.settings import STANDARD, Plain, complete, variant
+from sandbox.ui.complete import complete
+from sandbox.ui.settings import STANDARD, Plain, variant
 from sandbox.ui.words import escaped
 
 

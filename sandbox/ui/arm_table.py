@@ -8,9 +8,10 @@ from sandbox.ui.words import code, count, duration, percent, points, whole
 def table(lines: list[ArmSummary]) -> str:
     """A Markdown table with one row per arm."""
     target = percent(lines[0].target) if lines else ""
+    reference = code(lines[0].reference if lines else "standard")
     head = (
         "Arm", "Seeds", f"Reached {target}", "Median step (range)", "Held-out accuracy",
-        f"Against {code(lines[0].reference) if lines else 'standard'}, same seeds", "Training per step", "Diverged",
+        f"Against {reference}, same seeds", "Training per step", "Diverged",
     )  # fmt: skip
     rows = [head, [":--", "--:", "--:", "--:", "--:", ":--", "--:", "--:"], *map(_row, lines)]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in rows)

@@ -4,6 +4,7 @@ from typing import Any
 
 from sandbox.foundations.catalogue import Catalogue, KnobEntry
 from sandbox.ui.settings import Plain
+from sandbox.ui.words import count
 
 
 def changes(catalogue: Catalogue, before: Plain, after: Plain) -> list[str]:
@@ -43,6 +44,12 @@ def _arms(before: list[Plain], after: list[Plain]) -> list[str]:
     if not found and before != after:
         found.append("Order of the arms")
     return found
+
+
+def extent(plain: Plain) -> str:
+    """How much an experiment trains: `4 arms, 3 seeds, 1,500 steps`."""
+    arms, seeds = count(len(plain["arms"]), "arm"), count(len(plain["seeds"]), "seed")
+    return f"{arms}, {seeds}, {count(plain['steps'], 'step')}"
 
 
 def shown(value: Any) -> str:

@@ -1,19 +1,26 @@
-"""Choices: what there is to choose from, read from the trainer's catalogue once per version of the sources."""
+"""Choices: what there is to choose from, read once per version of the trainer's catalogue."""
 
 import math
 from functools import lru_cache
 
+import streamlit as st
+
 from sandbox.foundations.catalogue import Catalogue
 from sandbox.runner import queue
 from sandbox.runner.catalogue_file import catalogue_path
-from sandbox.ui.settings import Plain, complete
+from sandbox.ui.complete import complete
+from sandbox.ui.settings import Plain
 
 FIRST_PRESET = "conditioned against standard"
 
 
 def catalogue() -> Catalogue:
     """The catalogue; waits for the trainer to write it at the very first start. RunUnavailable otherwise."""
-    return _read(str(catalogue_path()))
+    path = catalogue_path()
+    if path.exists():
+        return _read(str(path))
+    with st.spinner("The trainer starts and says what there is to choose from. This takes a moment, once."):
+        return _read(str(path))
 
 
 @lru_cache(maxsize=2)

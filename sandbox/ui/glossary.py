@@ -3,20 +3,20 @@
 GLOSSARY = (
     ("Arm", "One named variant of the model: what is conditioned, how it starts, where it is normalized."),
     ("Group", "One arm with all its seeds, trained together."),
-    ("Experiment", "A task, a model, one or more arms, a list of seeds and a step limit; it fixes every number."),
+    ("Experiment", "A task, a model, arms, seeds and a step limit; it fixes every number."),
     ("Run", "One execution of an experiment. It lives on the server and goes on when the page is closed."),
     ("Step", "One optimizer update."),
-    ("Seed", "The number that all randomness of a run comes from. The same seed gives every arm the same data and batches."),
+    ("Seed", "All randomness comes from it: the same seed gives every arm the same data and batches."),
     ("Snapshot", "The weights and readings of every arm and seed at one step."),
     ("Reading", "What a diagnostic answered at a snapshot, with its precision and method."),
     ("Held-out", "Rows that were not trained on; drawn solid, training dashed."),
     ("Chance", "Accuracy of guessing all classes equally often."),
     ("Majority class", "Accuracy of always answering the most frequent class."),
-    ("Paired difference", "The mean over seeds of an arm's number minus the standard arm's with the same seed."),
+    ("Paired difference", "Mean over seeds of an arm's number less the standard arm's of the same seed."),
     ("Band", "95 % Student interval of the mean over seeds; there is none with one seed."),
     ("Diverged", "A loss that became NaN or infinite. The other seeds are not touched by it."),
     ("Probe sequence", "A fixed sequence that is only looked at, to read attention and embeddings."),
-    ("Disjoint split", "No held-out row stands in the training rows; the overlapping split draws both independently."),
+    ("Disjoint split", "No held-out row stands in train; the overlapping split draws both freely."),
 )  # fmt: skip
 
 NOTATION = (

@@ -7,10 +7,11 @@ import streamlit as st
 from sandbox.foundations.errors import SandboxError
 from sandbox.live.component import live_view
 from sandbox.runner import queue
-from sandbox.ui import choices, navigation, session
+from sandbox.ui import choices, navigation, session, training
+from sandbox.ui.changes import extent
 from sandbox.ui.run_state import COLOURS, ENDED, WORDS
 from sandbox.ui.settings import Plain
-from sandbox.ui.words import ago, count, escaped, whole
+from sandbox.ui.words import ago, escaped, whole
 
 RECORDED = Path(__file__).resolve().parents[2] / "assets" / "recorded"
 PANELS = ("trajectories", "attention map", "accuracy", "attention entropy")
@@ -45,22 +46,13 @@ def presets() -> None:
             top = st.container(
                 horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
             )
-            top.markdown(f"**{escaped(name[:1].upper() + name[1:])}**")
+            top.markdown(f"**{escaped(name)}**")
             if top.button(
                 "Open", key=f"home.open.{name}", type="tertiary", help=f"Open {name} in the Sandbox"
             ):
                 session.set_draft(choices.preset(name))
                 st.switch_page(navigation.page("sandbox"))
-            st.caption(f"{escaped(preset['sentence'])} {escaped(_size(preset['experiment']))}")
-
-
-def _size(plain: Plain) -> str:
-    parts = [
-        count(len(plain["arms"]), "arm"),
-        count(len(plain["seeds"]), "seed"),
-        count(plain["steps"], "step"),
-    ]
-    return ", ".join(parts) + "."
+            st.caption(f"{escaped(preset['sentence'])} {escaped(extent(preset['experiment']))}.")
 
 
 def live_runs() -> None:
@@ -75,7 +67,7 @@ def _runs() -> None:
     if not found:
         st.caption("None yet. A run goes on when you close the page; it will be listed here.")
     for run in found:
-        plain = _settings(run.id)
+        plain = training.queued_plain(run.id)
         with st.container(
             key=f"home.run.{run.id}", horizontal=True, vertical_alignment="center", gap="small"
         ):
@@ -86,17 +78,8 @@ def _runs() -> None:
             st.caption(escaped(text.removeprefix(" · ")))
 
 
-def _settings(run_id: str) -> Plain | None:
-    from sandbox.ui.training import queued_plain
-
-    return queued_plain(run_id)
-
-
 def _what(plain: Plain | None) -> str:
     if plain is None:
         return ""
     name = choices.preset_of(plain)
-    return (
-        name
-        or f"{plain['task']['kind']}, {count(len(plain['arms']), 'arm')}, {count(len(plain['seeds']), 'seed')}"
-    )
+    return name or f"{plain['task']['kind']}, {extent(plain)}"

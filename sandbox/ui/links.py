@@ -9,7 +9,8 @@ from typing import Any, NoReturn
 
 from sandbox.foundations.catalogue import Catalogue
 from sandbox.foundations.errors import InvalidPlain
-from sandbox.ui.settings import Plain, complete
+from sandbox.ui.complete import complete
+from sandbox.ui.settings import Plain
 
 PARAMETER = "setup"
 FORMAT = "1"

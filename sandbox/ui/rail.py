@@ -11,6 +11,7 @@ from sandbox.ui.settings import Plain, seeds, variant
 from sandbox.ui.words import escaped
 
 OWN = "Your own settings"
+CLOSED_AT_FIRST = ("Optimizer",)
 
 
 def rail() -> Plain:
@@ -61,7 +62,7 @@ def _section(catalogue: Catalogue, draft: Plain, part: str, family: str, title: 
     """A part of the experiment that is one variant of one family, with its knobs."""
     variants = catalogue.families[family]
     with _drawer(title, variants[draft[part]["kind"]].title):
-        widgets.choose(title, variants, draft[part]["kind"], f"{family}.kind", _take_kind(part, family))
+        widgets.choose(title, variants, draft[part]["kind"], f"{family}.kind", _take_kind(part, family), True)
         kind = draft[part]["kind"]
         widgets.knobs(variants[kind].knobs, draft[part], f"{family}.{kind}", _write(part))
 
@@ -110,7 +111,9 @@ def _pace(catalogue: Catalogue, draft: Plain) -> None:
 
 
 def _drawer(title: str, summary: str) -> Any:
-    return st.expander(f"**{title}** · {escaped(summary)}", expanded=True, key=f"rail.{title}")
+    level = session.level()
+    closed = level == "Beginner" and title in CLOSED_AT_FIRST
+    return st.expander(f"**{title}** · {escaped(summary)}", expanded=not closed, key=f"rail.{title}.{level}")
 
 
 def _write(*path: str) -> widgets.Write:

@@ -5,9 +5,9 @@ import streamlit as st
 from sandbox.runner import queue
 from sandbox.store import run_folders
 from sandbox.ui import choices, downloads, navigation, training
-from sandbox.ui.changes import changes
+from sandbox.ui.changes import changes, extent
 from sandbox.ui.settings import Plain
-from sandbox.ui.words import code, count, escaped
+from sandbox.ui.words import code, escaped
 
 LISTED = 50
 
@@ -43,7 +43,7 @@ def _what(plain: Plain) -> str:
     nearest = min(
         catalogue.presets, key=lambda name: len(changes(catalogue, choices.preset(name), plain)), default=None
     )
-    own = f"{count(len(plain['arms']), 'arm')}, {count(len(plain['seeds']), 'seed')}, {count(plain['steps'], 'step')}"
+    own = extent(plain)
     if nearest is None:
         return own
     different = changes(catalogue, choices.preset(nearest), plain)

@@ -14,6 +14,8 @@ from sandbox.ui.words import escaped, percent
 TICK = 1.0
 """Seconds between two looks at the numbers; the live view above has its own, faster socket."""
 
+MOST_NOTES = 6
+
 
 def show(run_id: str, key: str) -> None:
     """Draw the run. Call it outside any fragment: the live view must be mounted once."""
@@ -54,8 +56,8 @@ def arm_table(run: Run) -> None:
     with st.container(key="run.table"):
         st.markdown(table(lines))
         st.caption(
-            f"Reached: held-out accuracy of {percent(target)} at an evaluation. Differences are those of equal "
-            "seeds, in percentage points at the last evaluation that both arms have, with a 95 % Student interval."
+            f"Reached: held-out accuracy of {percent(target)} at an evaluation. Differences are between "
+            "equal seeds, in percentage points at the last evaluation of both arms, with a 95 % Student interval."
         )
-        for note in run.notes[:4]:
-            st.caption(escaped(note[:1].upper() + note[1:] + "."))
+        if run.notes:
+            st.caption(f"Data: {escaped('; '.join(run.notes[:MOST_NOTES]))}.")

@@ -6,7 +6,8 @@ import streamlit as st
 
 from sandbox.foundations.errors import InvalidPlain, SandboxError
 from sandbox.ui import choices, links, session
-from sandbox.ui.settings import Plain, complete
+from sandbox.ui.complete import complete
+from sandbox.ui.settings import Plain
 
 MAX_BYTES = 100_000
 

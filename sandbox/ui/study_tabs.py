@@ -6,6 +6,7 @@ import streamlit as st
 
 from sandbox.foundations.errors import SandboxError
 from sandbox.store import Run
+from sandbox.ui import choices
 from sandbox.ui.words import escaped
 
 LOSS, ACCURACY, BY_GROUP = "Loss", "Accuracy", "Accuracy by group"
@@ -18,7 +19,13 @@ def available(run: Run) -> list[str]:
     if any(name.startswith("test_accuracy/") for name in run.scalar_names()):
         names.append(BY_GROUP)
     kinds = dict.fromkeys(kind for arm in run.arms for kind in run.reading_kinds(arm))
-    return names + [kind[:1].upper() + kind[1:] for kind in kinds]
+    return names + [_title(kind) for kind in kinds]
+
+
+def _title(kind: str) -> str:
+    """What the catalogue calls a diagnostic; its kind where a run knows one that the catalogue does not."""
+    known = choices.catalogue().families.get("diagnostic", {})
+    return escaped(known[kind].title if kind in known else kind)
 
 
 def draw(figures: Any, run: Run, name: str, key: str, dark: bool) -> None:
@@ -64,7 +71,7 @@ def _by_group(figures: Any, run: Run, key: str, dark: bool) -> None:
 
 
 def _reading(figures: Any, run: Run, name: str, key: str, dark: bool) -> None:
-    kind = next(k for arm in run.arms for k in run.reading_kinds(arm) if k.lower() == name.lower())
+    kind = next(k for arm in run.arms for k in run.reading_kinds(arm) if _title(k) == name)
     row = st.container(horizontal=True, vertical_alignment="bottom", key=f"{key}.choices")
     arm = run.arms[0]
     metas = {arm: run.meta(f"reading/{index}/{kind}") or {} for index, arm in enumerate(run.arms)}

@@ -10,7 +10,8 @@ from sandbox.runner import queue
 from sandbox.runner.control import ensure_supervisor
 from sandbox.ui import choices, session
 from sandbox.ui.changes import changes
-from sandbox.ui.settings import Plain, complete
+from sandbox.ui.complete import complete
+from sandbox.ui.settings import Plain
 from sandbox.ui.words import code, count, duration, escaped, size, whole
 
 OWNER = "local"
@@ -104,18 +105,3 @@ def queued_plain(run_id: str) -> Plain | None:
     with queue.catalogue_connection() as connection:
         row = connection.execute("SELECT plain FROM runs WHERE id = ?", (run_id,)).fetchone()
     return dict(json.loads(row[0])) if row else None
-
-
-def invitation(plain: Plain) -> None:
-    """What stands where the live view will be, before anything was trained."""
-    with st.container(key="sandbox.invitation", border=True):
-        st.subheader("Press Train to start", anchor=False)
-        arms = ", ".join(code(arm["name"]) for arm in plain["arms"])
-        st.markdown(
-            f"{count(len(plain['arms']), 'arm')} ({arms}) with {count(len(plain['seeds']), 'seed')} each, "
-            f"{whole(plain['steps'])} steps. Every arm sees the same data in the same order."
-        )
-        st.caption(
-            "The picture appears with the first step: trajectories, an attention map, loss and accuracy, "
-            "entropy, 1 - theta and condition numbers. A run goes on when you close the page."
-        )

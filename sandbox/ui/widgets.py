@@ -74,9 +74,17 @@ def knob(
 
 
 def choose(
-    label: str, variants: Mapping[str, VariantEntry], kind: str, key: str, write: Callable[[Any], None]
+    label: str,
+    variants: Mapping[str, VariantEntry],
+    kind: str,
+    key: str,
+    write: Callable[[Any], None],
+    titled: bool = False,
 ) -> None:
-    """A menu over the variants of one family, with the chosen one's sentence below it."""
+    """A menu over the variants of one family, with the chosen one's sentence below it.
+
+    `titled` says that the label stands above already.
+    """
     session.show(key, kind)
     st.selectbox(
         label,
@@ -85,6 +93,7 @@ def choose(
         key=key,
         on_change=session.on_change(key, write),
         filter_mode=None,
+        label_visibility="collapsed" if titled else "visible",
     )
     st.caption(escaped(variants[kind].sentence))
 
