@@ -23,7 +23,10 @@ def answer_checks(requests: Connection, lifeline: Connection) -> None:
 
     torch.set_num_threads(1)
     while True:
-        question, number, text = requests.recv()
+        try:
+            question, number, text = requests.recv()
+        except (EOFError, OSError):
+            return  # the supervisor has ended
         requests.send((number, _catalogue() if question == "catalogue" else _check(text)))
 
 

@@ -112,7 +112,7 @@ class Execution:
         if found is not None:
             self._load(*found)
         else:
-            self._arrive(0, [])
+            self._begin()
         self._commit("running")
         self._last_checkpoint = time.monotonic()
 
@@ -157,6 +157,13 @@ class Execution:
         fitting = int(TURN / self._seconds_per_step) if self._seconds_per_step else 1
         return max(1, min(room, fitting, MOST_STEPS_AT_ONCE))
 
+    def _begin(self) -> None:
+        """Record step 0, the picture first: evaluating takes longer than a page should be empty."""
+        self._keep()
+        self._commit("running")
+        for arm, group in enumerate(self._groups):
+            self._recorder.evaluation(0, arm, group.evaluate())
+
     def _arrive(self, step: int, losses: list[np.ndarray]) -> None:
         """Record all that belongs to `step`: a reader counts a step as complete once it sees a row of it."""
         self.step = step
@@ -172,15 +179,18 @@ class Execution:
         for arm, found in enumerate(evaluations):
             self._recorder.evaluation(step, arm, found)
         if step in self._kept:
-            self._recorder.weights(step)
-            snapshot = self._frame()
-            if self._on_snapshot is not None:
-                self._on_snapshot(snapshot)
+            self._keep()
         elif self._live:
             waited = time.monotonic() - self._last_frame
             least = max(FRAME_EVERY, self._frame_cost / WATCHING_SHARE, self.seconds / FRAMES_KEPT)
             if waited >= least or self._pausing():
                 self._frame()
+
+    def _keep(self) -> None:
+        self._recorder.weights(self.step)
+        snapshot = self._frame()
+        if self._on_snapshot is not None:
+            self._on_snapshot(snapshot)
 
     def _frame(self) -> Snapshot:
         started = time.monotonic()

@@ -1,0 +1,131 @@
+"""Serving: one process tree that comes up, keeps itself up, and goes down whole."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+from sandbox.cli import main
+from sandbox.foundations.errors import InvalidKnob
+from sandbox.runner import server
+from sandbox.runner.control import supervisor_runs
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = "import streamlit as st\nst.write('here')\n"
+LAUNCH = """
+import sys
+from pathlib import Path
+from sandbox.runner import server
+server.app_script = lambda: Path(sys.argv[1])
+sys.exit(server.serve(int(sys.argv[2]), None, ["lab.example"]))
+"""
+
+
+def eventually(truth: Callable[[], object], seconds: float = 60.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not truth():
+        assert time.monotonic() < deadline, "it never came true"
+        time.sleep(0.05)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def healthy(port: int) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=2) as answer:
+            return bool(answer.status == 200)
+    except OSError:
+        return False
+
+
+@contextmanager
+def serving(runs: Path, tmp_path: Path) -> Iterator[tuple["subprocess.Popen[bytes]", int]]:
+    page, port = tmp_path / "page.py", free_port()
+    page.write_text(PAGE)
+    environment = {**os.environ, "SANDBOX_RUNS": str(runs), "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        [sys.executable, "-c", LAUNCH, str(page), str(port)], env=environment, stdout=subprocess.PIPE
+    ) as process:
+        try:
+            eventually(lambda: healthy(port))
+            yield process, port
+        finally:
+            process.terminate()
+            process.wait(timeout=30)
+
+
+def tree(process: "subprocess.Popen[bytes]") -> list[psutil.Process]:
+    return psutil.Process(process.pid).children(recursive=True)
+
+
+def test_it_prints_its_address_and_restarts_a_killed_app_and_ends_whole(
+    runs_folder: Path, tmp_path: Path
+) -> None:
+    with serving(runs_folder, tmp_path) as (process, port):
+        assert process.stdout is not None
+        assert f"http://localhost:{port}" in process.stdout.readline().decode()
+        assert supervisor_runs(runs_folder)
+        (app,) = [child for child in tree(process) if "streamlit" in child.cmdline()]
+        assert app.environ()["SANDBOX_ALLOWED_HOSTS"] == "lab.example"
+        app.kill()
+        eventually(lambda: not app.is_running() or app.status() == psutil.STATUS_ZOMBIE)
+        eventually(lambda: healthy(port))
+        family = tree(process)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == 0
+        eventually(lambda: not any(child.is_running() for child in family), seconds=10)
+    assert not supervisor_runs(runs_folder)
+
+
+def test_nothing_outlives_a_launcher_that_is_killed(runs_folder: Path, tmp_path: Path) -> None:
+    with serving(runs_folder, tmp_path) as (process, port):
+        family = tree(process)
+        process.kill()
+        process.wait(timeout=10)
+        eventually(lambda: not any(child.is_running() for child in family), seconds=20)
+        assert not healthy(port)
+
+
+def test_a_port_in_use_or_out_of_range_is_refused_in_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        with pytest.raises(InvalidKnob, match="cannot be listened on"):
+            server._refuse_port("127.0.0.1", taken.getsockname()[1])
+    with pytest.raises(InvalidKnob, match="between 1 and 65535"):
+        server._refuse_port("127.0.0.1", 70000)
+    with pytest.raises(InvalidKnob, match="cannot be listened on"):
+        server._refuse_port("no such host", 8501)
+    assert main(["serve", "--port", "many"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("address", "loopback"),
+    [("127.0.0.1", True), ("127.1.2.3", True), ("::1", True), ("localhost", True), ("0.0.0.0", False),
+     ("::", False), ("192.168.1.4", False), ("lab.example", False)],
+)  # fmt: skip
+def test_only_loopback_counts_as_this_machine_alone(address: str, loopback: bool) -> None:
+    assert server._is_loopback(address) is loopback
+
+
+def test_the_allow_list_joins_environment_options_and_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SANDBOX_ALLOWED_HOSTS", "one.example,two.example")
+    assert (
+        server._allowed("192.168.1.4", ["two.example", "three"])
+        == "one.example,two.example,three,192.168.1.4"
+    )
+    assert server._allowed("0.0.0.0", []) == "one.example,two.example"
