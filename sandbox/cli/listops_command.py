@@ -57,7 +57,7 @@ def _check(arguments: argparse.Namespace) -> int:
 
 def _sample(arguments: argparse.Namespace) -> int:
     from sandbox.foundations.errors import InvalidKnob
-    from sandbox.foundations.seeding import MAX_SEED, numpy_generator
+    from sandbox.foundations.streams import MAX_SEED, numpy_generator
     from sandbox.tasks.listops_generator import sample
 
     if not 1 <= arguments.n <= 1_000_000:

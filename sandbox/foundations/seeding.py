@@ -1,24 +1,12 @@
 """Seeding: independent random streams handed down from one seed; no global random state."""
 
-from hashlib import blake2b
-
-import numpy as np
 import torch
 
-MAX_SEED = 2**31 - 1
+from sandbox.foundations.streams import MAX_SEED, numpy_generator, stream
 
-
-def stream(seed: int, *purpose: str | int) -> int:
-    """A 63-bit number fixed by `seed` and by what the stream is for, e.g. ("order", epoch)."""
-    text = "/".join([str(seed), *map(str, purpose)])
-    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big") >> 1
+__all__ = ["MAX_SEED", "numpy_generator", "stream", "torch_generator"]
 
 
 def torch_generator(seed: int, *purpose: str | int) -> torch.Generator:
     """A CPU torch generator for one purpose; equal arguments give equal draws."""
     return torch.Generator().manual_seed(stream(seed, *purpose))
-
-
-def numpy_generator(seed: int, *purpose: str | int) -> np.random.Generator:
-    """A NumPy generator for one purpose; equal arguments give equal draws."""
-    return np.random.default_rng(stream(seed, *purpose))

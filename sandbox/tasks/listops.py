@@ -8,7 +8,7 @@ import numpy as np
 
 from sandbox.foundations.errors import InvalidExperiment
 from sandbox.foundations.knobs import knob
-from sandbox.foundations.seeding import numpy_generator
+from sandbox.foundations.streams import numpy_generator
 from sandbox.tasks.family import Dataset, Group, Task, base_rate_loss
 from sandbox.tasks.listops_generator import splits
 from sandbox.tasks.listops_grammar import OPERATORS

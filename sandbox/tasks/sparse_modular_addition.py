@@ -8,7 +8,7 @@ from jaxtyping import Int
 
 from sandbox.foundations.errors import InvalidExperiment
 from sandbox.foundations.knobs import knob
-from sandbox.foundations.seeding import numpy_generator
+from sandbox.foundations.streams import numpy_generator
 from sandbox.tasks.family import Dataset, Task, base_rate_loss, chance_and_majority
 
 ENUMERABLE = 2**20  # up to this many sequences the disjoint split permutes them all
