@@ -26,6 +26,7 @@ class MultiHeadAttention(nn.Module):
         mechanism: Mechanism,
         projection: ProjectionConditioning,
         output: OutputConditioning,
+        layer: int = 0,
     ) -> None:
         super().__init__()
         self.n_heads, self.d_head = n_heads, d_model // n_heads
@@ -37,7 +38,7 @@ class MultiHeadAttention(nn.Module):
         self.correct_value = projection.build(d_model, n_heads, "value")
         self.query, self.key, self.value = Probe(), Probe(), Probe()
         self.scores, self.weights = Probe(), Probe()
-        self.mechanism = mechanism.build(self.d_head)
+        self.mechanism = mechanism.build(self.d_head, n_heads, layer)
         self.condition_output = output.build()
         self.head_output = Probe()
         self.w_out = nn.Linear(d_model, d_model, bias=False)
@@ -54,7 +55,11 @@ class MultiHeadAttention(nn.Module):
             )
         )
         mixed = self.mechanism(query, key, value, visible, self.scores, self.weights)
-        conditioned = self.head_output(self.condition_output(mixed))
+        conditioned = self.condition_output(mixed)
+        skip = self.mechanism.skip(value, visible)
+        if skip is not None:
+            conditioned = conditioned + skip
+        conditioned = self.head_output(conditioned)
         joined: Tensor = self.w_out(conditioned.transpose(1, 2).flatten(-2))
         return joined
 

@@ -6,17 +6,14 @@ from typing import ClassVar
 
 import torch
 from jaxtyping import Bool, Float
-from torch import Tensor, nn
+from torch import Tensor
 
-from sandbox.attention.family import Mechanism
+from sandbox.attention.family import AttentionModule, Mechanism
+from sandbox.foundations.probes import Probe
 
 
-class SoftmaxAttention(nn.Module):
+class SoftmaxAttention(AttentionModule):
     """softmax(Q K^T / sqrt(d_head)) V over the visible keys."""
-
-    def __init__(self, d_head: int) -> None:
-        super().__init__()
-        self.scale = 1 / math.sqrt(d_head)
 
     def forward(
         self,
@@ -24,8 +21,8 @@ class SoftmaxAttention(nn.Module):
         key: Float[Tensor, "batch head key d_head"],
         value: Float[Tensor, "batch head key d_head"],
         visible: Bool[Tensor, "batch key"] | None,
-        scores: nn.Module,
-        weights: nn.Module,
+        scores: Probe,
+        weights: Probe,
     ) -> Float[Tensor, "batch head query d_head"]:
         raw = scores(query @ key.transpose(-2, -1) * self.scale)  # batch head query key
         if visible is not None:
@@ -47,6 +44,6 @@ class Softmax(Mechanism):
     source: ClassVar[str] = "Vaswani et al., arXiv 1706.03762, Eq. 1"
     certainty: ClassVar[str] = "A: the standard definition"
 
-    def build(self, d_head: int) -> nn.Module:
+    def build(self, d_head: int, n_heads: int, layer: int) -> AttentionModule:
         """Full attention with scale 1 / sqrt(d_head)."""
         return SoftmaxAttention(d_head)

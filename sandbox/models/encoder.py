@@ -107,7 +107,7 @@ class EncoderModel(SequenceClassifier):
         self.tokens = nn.Embedding(task.vocab_size, settings.d_model)
         self.positions = nn.Embedding(task.n_tokens, settings.d_model)
         self.embedding, self.readout, self.logits = Probe(), Probe(), Probe()
-        self.blocks = nn.ModuleList(_block(settings) for _ in range(settings.n_layers))
+        self.blocks = nn.ModuleList(_block(settings, layer) for layer in range(settings.n_layers))
         self.final = settings.placement.build_final(settings.d_model)
         self.classify = nn.Linear(settings.d_model, task.n_classes)
 
@@ -141,9 +141,9 @@ class EncoderModel(SequenceClassifier):
         return {name: torch.stack([layer[name] for layer in layers]) for name in PROJECTIONS}
 
 
-def _block(settings: Encoder) -> nn.Module:
+def _block(settings: Encoder, layer: int) -> nn.Module:
     attention = MultiHeadAttention(
-        settings.d_model, settings.n_heads, settings.mechanism, settings.projection, settings.output
+        settings.d_model, settings.n_heads, settings.mechanism, settings.projection, settings.output, layer
     )
     feed_forward = nn.Sequential(
         nn.Linear(settings.d_model, settings.d_ff), nn.GELU(), nn.Linear(settings.d_ff, settings.d_model)
