@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 
 from sandbox.engine.gradient import losses_and_gradients
-from sandbox.engine.layout import Layout
-from sandbox.engine.stacking import StackedModel
+from sandbox.engine.layout import Layout, in_row_order
+from sandbox.engine.stacking import StackedModel, attach
 from sandbox.foundations.seeding import torch_generator
 from sandbox.models import Architecture
 from sandbox.tasks import Task
@@ -26,10 +26,11 @@ def stacks_exactly(
     tokens, so the answer is the same for every group of a setting on one machine.
     """
     module = model.build(task, 0, reference_start).to(device)
-    layout = Layout.of(module.named_parameters())
+    parameters = in_row_order(module)
+    layout = Layout.of(parameters)
     stacked = StackedModel(module, size)
     alone = torch.zeros((1, layout.stride), device=device)
-    alone[0, : layout.size] = torch.cat([value.detach().flatten() for value in module.parameters()])
+    alone[0, : layout.size] = torch.cat([value.detach().flatten() for _, value in parameters])
     generator = torch_generator(0, "exactness")
     for _ in range(BATCHES):
         tokens = torch.randint(task.vocab_size, (1, batch_size, task.n_tokens), generator=generator).to(
@@ -38,13 +39,10 @@ def stacks_exactly(
         targets = torch.randint(task.n_classes, (1, batch_size), generator=generator).to(device)
         answers = []
         for n_runs in (2, 3, min(NEIGHBOURS, size)):
-            leaves = {
-                name: value.detach().requires_grad_()
-                for name, value in layout.unflatten(alone.repeat(n_runs, 1)).items()
-            }
+            attached, leaves = attach(layout, alone.repeat(n_runs, 1))
             loss, gradients = losses_and_gradients(
-                partial(stacked.logits, leaves),
-                list(leaves.values()),
+                partial(stacked.logits, attached),
+                leaves,
                 tokens.expand(n_runs, -1, -1),
                 targets.expand(n_runs, -1),
             )

@@ -5,27 +5,51 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any, TypeVar
 
+from torch import nn
+
 ROW_MULTIPLE = 64
 """Rows are padded to whole vector registers, so that a run's numbers never depend on where its row ends."""
 
 Rows = TypeVar("Rows", bound=Any)  # a torch.Tensor or a numpy.ndarray, (run, parameter)
 
 
+def in_row_order(module: nn.Module) -> list[tuple[str, nn.Parameter]]:
+    """The parameters as they follow each other in a row: trained ones, then lone numbers, then carried ones.
+
+    Matrices come first, so that what is added to a model moves none of them off the lines that matrix
+    kernels like.
+    """
+    return sorted(module.named_parameters(), key=lambda pair: (not pair[1].requires_grad, pair[1].ndim == 0))
+
+
 @dataclass(frozen=True)
 class Layout:
-    """Names, shapes and offsets of the parameters, in the order the model lists them.
+    """Names, shapes and offsets of the parameters, in the order of `in_row_order`.
 
-    `size` numbers of a row have a meaning; the engine's buffers hold `stride` numbers per row.
+    `size` numbers of a row have a meaning; the engine's buffers hold `stride` numbers per row. The last
+    `n_carried` parameters are not trained.
     """
 
     names: tuple[str, ...]
     shapes: tuple[tuple[int, ...], ...]
+    n_carried: int = 0
 
     @classmethod
     def of(cls, parameters: Iterable[tuple[str, Any]]) -> "Layout":
-        """Read the layout off `module.named_parameters()`."""
-        pairs = [(name, tuple(value.shape)) for name, value in parameters]
-        return cls(tuple(name for name, _ in pairs), tuple(shape for _, shape in pairs))
+        """Read the layout off `in_row_order(module)`."""
+        pairs = [(name, value) for name, value in parameters]
+        n_carried = sum(not value.requires_grad for _, value in pairs)
+        return cls(tuple(n for n, _ in pairs), tuple(tuple(value.shape) for _, value in pairs), n_carried)
+
+    @property
+    def carried(self) -> tuple[str, ...]:
+        """Names of the parameters that no gradient reaches."""
+        return self.names[len(self.names) - self.n_carried :]
+
+    @property
+    def trained_size(self) -> int:
+        """Count of trained numbers of one run, which stand first."""
+        return sum(self.sizes[: len(self.names) - self.n_carried])
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -59,9 +83,14 @@ class Layout:
 
     def to_plain(self) -> dict[str, Any]:
         """The layout as JSON data, so that a stored row can be read without the model."""
-        return {"names": list(self.names), "shapes": [list(shape) for shape in self.shapes]}
+        return {
+            "names": list(self.names),
+            "shapes": [list(shape) for shape in self.shapes],
+            "n_carried": self.n_carried,
+        }
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> "Layout":
         """The layout that `to_plain` wrote."""
-        return cls(tuple(plain["names"]), tuple(tuple(shape) for shape in plain["shapes"]))
+        shapes = tuple(tuple(shape) for shape in plain["shapes"])
+        return cls(tuple(plain["names"]), shapes, plain.get("n_carried", 0))

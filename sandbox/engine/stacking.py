@@ -1,6 +1,7 @@
 """Stacking: how many runs go through a model at once, and the model's call over rows of theta."""
 
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 
 import torch
@@ -8,6 +9,8 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.func import functional_call, vmap
 
+from sandbox.conditioning.carried import renewals
+from sandbox.engine.layout import Layout, in_row_order
 from sandbox.foundations.probes import Trace, recording
 from sandbox.models import SequenceClassifier
 
@@ -83,8 +86,17 @@ class StackedModel:
 
     def projections(self, parameters: Parameters) -> dict[str, Tensor]:
         """The module's `projections()`, each (run, layer, head, d_model, d_head)."""
+        return self._one_by_one(lambda module: module.projections(), parameters)
+
+    def renewals(self, parameters: Parameters, step: int) -> dict[str, Tensor]:
+        """The carried numbers after `step` updates, each (run, *shape); a run never sees another's."""
+        return self._one_by_one(partial(renewals, step=step), parameters)
+
+    def _one_by_one(
+        self, ask: Callable[[SequenceClassifier], dict[str, Tensor]], parameters: Parameters
+    ) -> dict[str, Tensor]:
         n_runs = len(next(iter(parameters.values())))
-        inside = _Projections(self.module)
+        inside = _Asked(self.module, ask)
         answers = [
             functional_call(inside, {f"module.{name}": value[run] for name, value in parameters.items()}, ())
             for run in range(n_runs)
@@ -100,24 +112,35 @@ class StackedModel:
         return trace
 
 
+def attach(layout: Layout, theta: Float[Tensor, "run stride"]) -> tuple[Parameters, list[Tensor]]:
+    """Views of `theta` that autograd can follow: all of them by name, and the trained ones."""
+    views = {name: value.detach() for name, value in layout.unflatten(theta).items()}
+    trained = [value.requires_grad_() for name, value in views.items() if name not in layout.carried]
+    return views, trained
+
+
 def bind(
     module: SequenceClassifier, parameters: Parameters
 ) -> tuple[list[Tensor], Callable[[Tensor], Tensor]]:
-    """Let the module's own parameters live in the one row of `parameters`; returns them and its call.
+    """Let the module's own parameters live in the one row of `parameters`; returns the trained and its call.
 
     A run that is not stacked trains like any module, without the price of a functional call.
     """
-    for name, parameter in module.named_parameters():
+    own = in_row_order(module)
+    for name, parameter in own:
         parameter.data = parameters[name][0]
-    return list(module.parameters()), lambda tokens: module(tokens[0])[None]
+    trained = [parameter for _, parameter in own if parameter.requires_grad]
+    return trained, lambda tokens: module(tokens[0])[None]
 
 
-class _Projections(nn.Module):
-    """Makes `projections()` a forward pass, which is what functional_call can call."""
+class _Asked(nn.Module):
+    """Makes a question to a module a forward pass, which is what functional_call can call."""
 
-    def __init__(self, module: SequenceClassifier) -> None:
+    def __init__(
+        self, module: SequenceClassifier, ask: Callable[[SequenceClassifier], dict[str, Tensor]]
+    ) -> None:
         super().__init__()
-        self.module = module
+        self.module, self.ask = module, ask
 
     def forward(self) -> dict[str, Tensor]:
-        return self.module.projections()
+        return self.ask(self.module)

@@ -8,19 +8,19 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int, Shaped
 from torch import Tensor
-from torch.nn.utils import parameters_to_vector
 
 from sandbox.engine.batches import Batches
 from sandbox.engine.device import choose_device, full_precision, keep_freed_memory
 from sandbox.engine.evaluation import TRAIN_ROWS, Metrics, RowSet, group_accuracies
 from sandbox.engine.exactness import stacks_exactly
 from sandbox.engine.gradient import losses_and_gradients
-from sandbox.engine.layout import Layout
+from sandbox.engine.layout import Layout, in_row_order
 from sandbox.engine.setting import GroupSetting
 from sandbox.engine.stacking import (
     VECTOR_ROWS,
     Parameters,
     StackedModel,
+    attach,
     bind,
     floats_per_sequence,
     stack_size,
@@ -40,9 +40,12 @@ class Stack:
     theta: Float[Tensor, "row stride"]
     grad: Float[Tensor, "row stride"]
     moments: dict[str, Float[Tensor, "row stride"]]
-    padding: Float[Tensor, "row padding"]
+    untrained: Float[Tensor, "row untrained"]
+    """Zeros: the gradient of carried numbers and of the padding."""
+    carried: Parameters
+    """Views of the carried numbers of `theta`, by name."""
     leaves: list[Tensor]
-    """The parameters as autograd sees them: views of `theta`."""
+    """The trained parameters as autograd sees them: views of `theta`."""
     logits: Callable[[Tensor], Tensor]
     """(run, batch, token) -> (run, batch, class), with `leaves`."""
 
@@ -64,7 +67,7 @@ class TorchGroup:
         modules = [
             setting.model.build(setting.task, seed, setting.reference_start).to(self.device) for seed in seeds
         ]
-        self.layout = Layout.of(modules[0].named_parameters())
+        self.layout = Layout.of(in_row_order(modules[0]))
         sequence = torch.from_numpy(self.task_data[0].train_tokens[:1]).long().to(self.device)
         batch_size = min(setting.batch_size, len(self.task_data[0].train_tokens))
         cost = floats_per_sequence(modules[0], sequence)
@@ -84,7 +87,10 @@ class TorchGroup:
                 "test": _stacked(data, "test"),
             }.items()
         }
-        weights = [parameters_to_vector(module.parameters()).detach().cpu().numpy() for module in modules]
+        weights = [
+            torch.cat([value.detach().flatten() for _, value in in_row_order(module)]).cpu().numpy()
+            for module in modules
+        ]
         self._theta = self._rows(np.stack([weights[member] for member in members]))
         self._moments = setting.optimizer.start(self._theta)
         self._stacks = self._views([modules[member] for member in members])
@@ -101,7 +107,9 @@ class TorchGroup:
             tokens, targets = self._batches.at(self.step)
             for stack in self._stacks:
                 self._gradient(stack, tokens[stack.rows], targets[stack.rows], collected[i, stack.rows])
+                kept = {name: value.clone() for name, value in stack.carried.items()}
                 optimizer.update(stack.theta, stack.grad, stack.moments, self.step, until)
+                self._carry(stack, kept, self.step + 1)
             self.step += 1
         return collected.cpu().numpy()[:, : len(self.seeds)]
 
@@ -198,8 +206,18 @@ class TorchGroup:
     def _gradient(self, stack: Stack, tokens: Tensor, targets: Tensor, loss: Tensor) -> None:
         """Write the batch losses of one stack to `loss` and their gradients to its rows."""
         of_runs, gradients = losses_and_gradients(stack.logits, stack.leaves, tokens, targets)
-        torch.cat([*gradients, stack.padding], 1, out=stack.grad)
+        torch.cat([*gradients, stack.untrained], 1, out=stack.grad)
         loss.copy_(of_runs)
+
+    def _carry(self, stack: Stack, kept: Parameters, step: int) -> None:
+        """Take back what the optimizer did to carried numbers, and renew those that are due after `step`."""
+        if kept:
+            for name, value in kept.items():
+                stack.carried[name].copy_(value)
+            parameters = self.layout.unflatten(stack.theta)
+            with torch.no_grad():
+                for name, value in self._model.renewals(parameters, step).items():
+                    stack.carried[name].copy_(value)
 
     def _rows(self, theta: Float[np.ndarray, "run parameter"]) -> Float[Tensor, "row stride"]:
         """The numbers in memory of torch's own: how an array is aligned would show in the last bits."""
@@ -212,17 +230,19 @@ class TorchGroup:
 
     def _views(self, modules: Sequence[SequenceClassifier]) -> list[Stack]:
         grad = torch.zeros_like(self._theta)
-        padding = grad.new_zeros((len(grad), self.layout.stride - self.layout.size))
+        untrained = grad.new_zeros((len(grad), self.layout.stride - self.layout.trained_size))
         views = []
         for rows in stacks(len(grad), self._model.size):
             parameters = self.layout.unflatten(self._theta[rows])
             if self._model.size == 1:
                 leaves, logits = bind(modules[rows.start], parameters)
             else:
-                attached = {name: value.detach().requires_grad_() for name, value in parameters.items()}
-                leaves, logits = list(attached.values()), partial(self._model.logits, attached)
+                attached, leaves = attach(self.layout, self._theta[rows])
+                logits = partial(self._model.logits, attached)
             moments = {name: value[rows] for name, value in self._moments.items()}
-            views.append(Stack(rows, self._theta[rows], grad[rows], moments, padding[rows], leaves, logits))
+            carried = {name: parameters[name] for name in self.layout.carried}
+            tensors = self._theta[rows], grad[rows], moments, untrained[rows]
+            views.append(Stack(rows, *tensors, carried, leaves, logits))
         return views
 
 
