@@ -41,7 +41,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("run", type=Path)
     parser.add_argument("name")
-    parser.add_argument("--snapshots", type=int, default=75)
+    parser.add_argument("--snapshots", type=int, default=60)
     options = parser.parse_args()
     folder = record(options.run, options.name, options.snapshots)
     size = (folder / "run.sqlite").stat().st_size
