@@ -32,7 +32,7 @@ export class Curves {
   }
 
   draw(view) {
-    const { context, width, height } = prepare(this.canvas);
+    const { context, width, height } = prepare(this.canvas, view.theme.font);
     if (width < 60 || height < 50) return;
     const lines = this.lines(view), until = view.until();
     const [x0, x1] = view.zoom || [0, niceSteps(view.replay ? view.model.hello.steps : view.model.step, view.model.hello.steps)];
@@ -47,7 +47,6 @@ export class Curves {
     const y = new (this.panel.log ? LogScale : LinearScale)(low, high, bottom, top);
     this.area = { x, y, top, bottom, left: LEFT, right: width - RIGHT, height, width };
     const { theme } = view;
-    context.font = `11px ${theme.font}`;
     this.axes(context, theme, x, y, rail, roof, facts);
     context.save();
     context.beginPath();

@@ -19,14 +19,14 @@ export function mount(parent, data) {
     views.set(root, new View(root, data));
   }
   const view = views.get(root);
-  style(() => view.schedule());
+  style(() => { view.styled = true; view.schedule(); });
   return () => { view.leaving = setTimeout(() => view.leave(), root.isConnected ? GRACE : 0); };
 }
 
 function style(loaded) {
   const id = "acs-live-style", href = new URL("live.css", import.meta.url).href;
   const kept = document.getElementById(id);
-  if (kept?.href === href) return;
+  if (kept?.href === href) return loaded();
   kept?.remove();
   document.head.append(Object.assign(document.createElement("link"), { id, rel: "stylesheet", href, onload: loaded }));
 }

@@ -7,7 +7,7 @@ export class AttentionMap {
   constructor(panel, canvas) { Object.assign(this, { panel, canvas, stretched: false, cell: null, box: null }); }
 
   draw(view) {
-    const { context, width, height } = prepare(this.canvas);
+    const { context, width, height } = prepare(this.canvas, view.theme.font);
     const frame = view.model.frameAt("map", this.panel.reading, view.until());
     const meta = view.model.meta(this.panel.reading, view.model.selection.arm);
     this.frame = frame;
@@ -25,7 +25,6 @@ export class AttentionMap {
     context.drawImage(this.image(theme, frame, scale), x0, y0, side * keys, side * queries);
     this.hatch(context, theme, frame, meta);
     this.lines(context, theme);
-    context.font = `11px ${theme.font}`;
     this.labels(context, theme, frame, meta);
     this.bar(context, theme, x0 + side * keys + 12, y0, Math.min(side * queries, height - y0 - 8), scale);
     if (Number.isNaN(frame.maximum)) {

@@ -94,14 +94,17 @@ export class Panel {
     this.more.querySelector("button").focus();
   }
 
-  draw() {
+  paint() { if (!this.away) this.chart.draw(this.view); }
+
+  // Words change only after every picture is painted: text on a canvas asks for clean styles each time.
+  write() {
+    if (this.away) return;
     const { view, declared } = this;
     const arm = view.model.selection.arm;
     const absent = declared.reading && view.model.meta(declared.reading, arm)?.not_applicable;
     const reason = absent || this.columnReason(arm);
     this.silence.hidden = !reason;
     if (reason) setText(this.silence, reason);
-    this.chart.draw(view);
     if (declared.renderer === "curves") { tell(this.tip, this.chart, view); this.curveFoot(); }
     else this.pictureFoot();
     const now = performance.now();

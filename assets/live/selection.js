@@ -71,7 +71,7 @@ export class SelectionCard {
     }
   }
 
-  look(row) { return `${this.view.theme.background}${this.view.hidden.has(row.arm)}${row.swatch.clientWidth}`; }
+  look(row) { return `${this.view.theme.background}${this.view.hidden.has(row.arm)}${this.view.styled}`; }
 
   swatch(row) {
     const { theme, hidden } = this.view;

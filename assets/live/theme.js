@@ -50,13 +50,30 @@ function ramp(stops) {
   return out;
 }
 
+// Sizes as the browser reports them: asking for them while drawing would lay the page out again each time.
+const sizes = new WeakMap(), fonts = new WeakMap();
+const watcher = new ResizeObserver((entries) => {
+  for (const { target, contentRect } of entries) sizes.set(target, [contentRect.width, contentRect.height]);
+});
+
+function sizeOf(canvas) {
+  if (!sizes.has(canvas)) {
+    sizes.set(canvas, [canvas.clientWidth, canvas.clientHeight]);
+    watcher.observe(canvas);
+  }
+  return sizes.get(canvas);
+}
+
 // A canvas sized to its box in device pixels, cleared, with its context in CSS pixels.
-export function prepare(canvas) {
+export function prepare(canvas, font) {
   const ratio = window.devicePixelRatio || 1;
-  const width = canvas.clientWidth, height = canvas.clientHeight;
+  const [width, height] = sizeOf(canvas);
   const w = Math.round(width * ratio), h = Math.round(height * ratio);
-  if (canvas.width !== w || canvas.height !== h) { canvas.width = w; canvas.height = h; }
+  const resized = canvas.width !== w || canvas.height !== h;
+  if (resized) { canvas.width = w; canvas.height = h; }
   const context = canvas.getContext("2d");
+  // Setting a font resolves styles again even where it is the same one.
+  if (font && (resized || fonts.get(canvas) !== font)) { context.font = `11px ${font}`; fonts.set(canvas, font); }
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, width, height);
   return { context, width, height };

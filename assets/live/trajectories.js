@@ -3,7 +3,7 @@
 import { number, share } from "./dom.js";
 import { prepare } from "./theme.js";
 
-const TAIL = 60;
+const TAIL_POINTS = 1500;  // a tail is so long that all of them together have about this many corners
 const TALLEST_LABELS = 40;
 
 const SEQUENCES = /^class /;  // groups of whole sequences are named after their class
@@ -15,7 +15,7 @@ export class Trajectories {
   frames(view) { return view.model.framesOf("points", this.panel.reading); }
 
   draw(view) {
-    const { context, width, height } = prepare(this.canvas);
+    const { context, width, height } = prepare(this.canvas, view.theme.font);
     const frames = this.frames(view);
     const frame = view.model.frameAt("points", this.panel.reading, view.until());
     const meta = view.model.meta(this.panel.reading, view.model.selection.arm);
@@ -29,14 +29,13 @@ export class Trajectories {
     const put = (points, i) => [left + size / 2 + (points[2 * i] - cx) * zoom, top + size / 2 - (points[2 * i + 1] - cy) * zoom];
     const groups = [...new Set(meta.groups)];
     const colourOf = (i) => theme.groups[groups.indexOf(meta.groups[i]) % theme.groups.length];
-    context.font = `11px ${theme.font}`;
     this.frame(context, theme, left, top, size, frame);
     context.save();
     context.beginPath();
     context.rect(left, top, size, size);
     context.clip();
-    const end = frames.indexOf(frame), start = Math.max(0, end - TAIL);
     const n = Math.min(meta.labels.length, frame.points.length / 2);
+    const end = frames.indexOf(frame), start = Math.max(0, end - Math.round(TAIL_POINTS / n));
     context.lineWidth = 1;
     for (let i = 0; i < n; i++) {
       if (!shown(i)) continue;

@@ -49,6 +49,13 @@ export class View {
     this.grid.replaceChildren(...nodes);
     this.resizing.disconnect();
     this.resizing.observe(this.grid);
+    this.watching?.disconnect();
+    // A panel that is scrolled away is not drawn; it is when it comes back.
+    this.watching = new IntersectionObserver((entries) => {
+      for (const { target, isIntersecting } of entries) this.panels.find((panel) => panel.node === target).away = !isIntersecting;
+      this.schedule();
+    });
+    for (const panel of this.panels) this.watching.observe(panel.node);
     this.wait.hidden = true;
   }
 
@@ -130,13 +137,14 @@ export class View {
   draw() {
     if (this.gone) return;
     const began = performance.now();
-    this.header.draw();
     if (this.model.hello) {
       this.theme = readTheme(this.root, this.model.hello.palette);
+      for (const panel of this.panels) panel.paint();
       this.timeline.draw();
       this.card.draw();
-      for (const panel of this.panels) panel.draw();
+      for (const panel of this.panels) panel.write();
     }
+    this.header.draw();
     const spent = performance.now() - began + (this.spent || 0);
     this.spent = 0;
     this.drawn = { step: this.model.step, at: Date.now(), spent, bytes: this.bytes };
@@ -155,6 +163,7 @@ export class View {
     this.timeline.playing = false;
     cancelAnimationFrame(this.frame);
     this.resizing.disconnect();
+    this.watching?.disconnect();
     this.connection.close();
   }
 }

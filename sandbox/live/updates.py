@@ -1,6 +1,6 @@
 """From a feed to one viewer's next message: what is new since the last one, for what is selected."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -21,13 +21,18 @@ from sandbox.live.wire import (
     map_block,
 )
 
-HISTORY_BUCKETS = 150
+ALL_KEPT = (150, 150)
+THINNER = ((8, 8), (4, 4), (2, 2), (1, 1), (1, 0), (0, 0))
+"""Stretches whose extremes stay, of the batch's losses and of all else; 0 keeps the last row alone.
+
+The batch's losses come first: they alone have spikes of a single step.
+"""
 HISTORY_FRAMES = 240
 HISTORY_FRAME_BYTES = 400_000
-LIVE_BUDGET = 1900
-"""Bytes that one live update aims at; more rows than fit are thinned, and the pause sends them whole."""
+LIVE_BUDGET = 1300
+"""Bytes of curves in one live update; rows that do not fit are thinned, and a pause sends them whole."""
 CATCH_UP_BUDGET = 60_000
-"""Bytes for a viewer that has just come, or comes back after a gap."""
+"""Bytes of curves for a viewer that has just come, or comes back after a gap."""
 BATCH = "loss"
 """The batch's loss of every step; it travels only while somebody looks at it."""
 
@@ -104,7 +109,7 @@ def next_update(
 ) -> tuple[bytes, Cursor]:
     """The message that brings a viewer at `cursor` up to date, and the cursor after it.
 
-    Rows are thinned as far as `budget` bytes ask for; a full history is not held to it.
+    Curves are thinned as far as `budget` bytes ask for; a full history is not held to it.
     """
     flags = 0
     if cursor.selection is None:
@@ -119,27 +124,27 @@ def next_update(
     head_blocks, heads_step = _heads(feed, cursor, selection, latest_only=live)
     fixed: list[Block] = [*frames, *head_blocks]
     state = str(feed.status.get("state", "queued"))
-    for buckets in (HISTORY_BUCKETS,) if flags else (HISTORY_BUCKETS, 8, 4, 2, 1, 0):
+    update = Update(
+        feed.step,
+        sequence,
+        float(feed.status.get("seconds") or 0.0),
+        feed.rate,
+        state if state in STATES else "waiting",
+        (selection.arm, selection.seed, selection.layer, selection.head),
+        flags,
+        fixed,
+    )
+    limit = len(encode(update)) + budget
+    for buckets in (ALL_KEPT,) if flags else (ALL_KEPT, *THINNER):
         rows, sent = _rows(feed, cursor, selection, buckets)
-        message = encode(
-            Update(
-                feed.step,
-                sequence,
-                float(feed.status.get("seconds") or 0.0),
-                feed.rate,
-                state if state in STATES else "waiting",
-                (selection.arm, selection.seed, selection.layer, selection.head),
-                flags,
-                [*rows, *fixed],
-            )
-        )
-        if flags or len(message) <= budget:
+        message = encode(replace(update, blocks=[*rows, *fixed]))
+        if flags or len(message) <= limit:
             break
     return message, Cursor({**cursor.sent, **sent}, frame, heads_step, selection)
 
 
 def _rows(
-    feed: Feed, cursor: Cursor, selection: Selection, buckets: int
+    feed: Feed, cursor: Cursor, selection: Selection, buckets: tuple[int, int]
 ) -> tuple[list[Block], dict[tuple[int, str], int]]:
     heads = feed.head_columns()
     columns = [*SCALARS, *heads]
@@ -156,7 +161,8 @@ def _rows(
         if name in heads:
             values = values[:, :, *_place(selection, values.shape[2:])]
         steps = rows.steps[start : rows.count]
-        keep = kept_rows(values, buckets) if buckets else np.array([len(steps) - 1])
+        count = buckets[0 if name == BATCH else 1]
+        keep = kept_rows(values, count) if count else np.array([len(steps) - 1])
         sent[arm, name] = rows.count
         chosen = steps[keep]
         _, series, parts = groups.setdefault((chosen.tobytes(), len(steps)), (chosen, [], []))

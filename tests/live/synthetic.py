@@ -122,9 +122,14 @@ class SyntheticRun:
         angle = np.linspace(0, 2 * np.pi, 2 * n, endpoint=False) + 0.3 * np.sin(step / 400)
         spread = 0.4 + 1.6 * done * (np.arange(2 * n) % 2)
         points = np.stack([spread * np.cos(angle), spread * np.sin(angle)], axis=-1)
-        points = points[None] * (1 + 0.1 * seeds) + 0.15 * self._noise[: 2 * n, :2] * (1 - done)
-        labels = tuple(f"{i % 2}@{i // 2}" for i in range(2 * n))
-        groups = tuple(f"token {i % 2}" for i in range(2 * n))
+        points = points[None] * (1 + 0.1 * seeds) + 0.15 * np.resize(self._noise[:, :2], (2 * n, 2)) * (
+            1 - done
+        )
+        readouts = self._noise[:, 2:4] * 0.3 + done * np.where(np.arange(64) % 2, 2.0, -2.0)[:, None]
+        whole = np.broadcast_to(readouts, (len(self.seeds), *readouts.shape))
+        points = np.concatenate([points, whole], axis=1)
+        labels = tuple(f"{i % 2}@{i // 2}" for i in range(2 * n)) + tuple(f"sequence {i}" for i in range(64))
+        groups = tuple(f"token {i % 2}" for i in range(2 * n)) + tuple(f"class {i % 2}" for i in range(64))
         self.writer.reading(step, arm, "trajectories", Trajectory(
             points=points.astype(np.float32), labels=labels, groups=groups,
             explained_variance=np.tile([0.61, 0.22], (len(self.seeds), 1)),

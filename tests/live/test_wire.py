@@ -131,6 +131,28 @@ def test_a_live_update_of_four_arms_and_three_seeds_stays_small(
     assert max(sizes) <= limit, sizes
 
 
+def test_a_spike_of_one_step_survives_a_small_live_update(
+    tmp_path: Path, made_up: Callable[..., Any], feed_of: Callable[..., Any]
+) -> None:
+    run, feed, selection = (
+        made_up(tmp_path / "run", evaluate_every=5),
+        feed_of(tmp_path / "run"),
+        Selection(batch=True),
+    )
+    run.grow(100)
+    feed.refresh()
+    _, cursor = next_update(feed, Cursor(), selection, 1)
+    run.grow(400)
+    run.writer.scalars(2, "loss", [317], np.array([[0.5, 44.0, 0.5]]))
+    run.writer.commit()
+    feed.refresh()
+    message, _ = next_update(feed, cursor, selection, 2)
+    assert len(message) <= 2048
+    (block,) = (b for b in decode(message).blocks if isinstance(b, RowsBlock) and (0, 2) in b.series)
+    values = block.values[block.series.index((0, 2)), 1]
+    assert block.steps[values.argmax()] == 317 and values.max() == 44.0 and block.thinned_from == 300
+
+
 def test_updates_in_a_row_bring_every_evaluation_exactly_once(
     tmp_path: Path, made_up: Callable[..., Any], feed_of: Callable[..., Any]
 ) -> None:

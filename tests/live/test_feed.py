@@ -1,0 +1,93 @@
+"""The feed: reads what the store writes, from a live run and from a recorded one that cannot be written."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sandbox.foundations.errors import RunUnavailable
+from sandbox.live import hub
+from sandbox.live.feed import Feed
+from sandbox.live.hello import reference_lines
+from sandbox.live.queue_word import queue_word
+from sandbox.runner import queue
+from sandbox.store import open_run
+
+Made = Callable[..., Any]
+
+
+def test_a_feed_knows_the_same_numbers_as_the_store(tmp_path: Path, made_up: Made, feed_of: Made) -> None:
+    run = made_up(tmp_path / "run", arms=2)
+    feed = feed_of(tmp_path / "run")
+    for step in (0, 33, 120):
+        run.grow(step)
+        assert feed.refresh() and not feed.refresh()
+    stored = open_run(tmp_path / "run")
+    for arm, name in enumerate(feed.arms):
+        steps, values = stored.group_curve("test_accuracy", name)
+        np.testing.assert_array_equal(feed.rows[arm, "test_accuracy"].steps, steps)
+        np.testing.assert_array_equal(feed.rows[arm, "test_accuracy"].values, values.astype(np.float32))
+    assert feed.step == 120 and feed.status["state"] == "running"
+
+
+def test_rows_that_a_resumed_run_writes_again_are_not_doubled(
+    tmp_path: Path, made_up: Made, feed_of: Made
+) -> None:
+    run = made_up(tmp_path / "run", arms=1)
+    run.grow(80)
+    feed = feed_of(tmp_path / "run")
+    feed.refresh()
+    run.step = 40
+    run.grow(100)
+    feed.refresh()
+    assert feed.rows[0, "loss"].steps.tolist() == list(range(101))
+    assert feed.rows[0, "test_loss"].steps.tolist() == [0, 20, 40, 60, 80, 100]
+
+
+def test_a_folder_that_is_not_there_yet_is_waited_for(tmp_path: Path, made_up: Made, feed_of: Made) -> None:
+    feed = feed_of(tmp_path / "run")
+    assert not feed.refresh() and not feed.ready and feed.status["state"] == "queued"
+    made_up(tmp_path / "run", arms=1).grow(0)
+    assert feed.refresh() and feed.ready
+
+
+def test_a_recorded_run_is_read_without_leaving_a_file(
+    tmp_path: Path, made_up: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hub, "ASSETS", tmp_path)
+    run = made_up(tmp_path / "recorded" / "demo", arms=1)
+    run.grow(40)
+    run.finish()
+    folder, recorded = hub.folder_of("recorded:demo")
+    before = sorted(path.name for path in folder.iterdir())
+    feed = Feed("recorded:demo", folder, recorded=recorded)
+    assert recorded and feed.refresh() and feed.step == 40 and feed.status["state"] == "done"
+    assert sorted(path.name for path in folder.iterdir()) == before
+    feed.close()
+
+
+@pytest.mark.parametrize("run_id", ["..", "a/b", "recorded:", "recorded:../runs", "", "é"])
+def test_no_id_leads_out_of_its_folder(run_id: str) -> None:
+    with pytest.raises(RunUnavailable):
+        hub.folder_of(run_id)
+
+
+def test_reference_lines_are_numbers_by_panel_whatever_was_recorded() -> None:
+    assert reference_lines({"accuracy": {"chance": 0.5, "x": None}, "loss": {"ln 2": 0.69}, "other": 3}) == {
+        "accuracy": {"chance": 0.5},
+        "loss": {"ln 2": 0.69},
+    }
+    for nothing in (None, [], "text", {}):
+        assert reference_lines(nothing) == {"accuracy": {}, "loss": {}}
+
+
+def test_the_queue_overrules_only_a_worker_that_cannot_speak(runs_folder: Path) -> None:
+    assert queue_word("nobody") is None
+    run_id = queue.enqueue({"steps": 1}, owner="me")
+    assert queue_word(run_id) == {"state": "queued", "reason": ""}
+    for state, overrules in (("running", False), ("paused", False), ("stalled", True), ("failed", True)):
+        with queue.catalogue_connection() as connection:
+            connection.execute("UPDATE runs SET state = ?, reason = 'so' WHERE id = ?", (state, run_id))
+        assert (queue_word(run_id) is not None) is overrules
