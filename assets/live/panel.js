@@ -118,7 +118,7 @@ export class Panel {
     const shown = declared.curves.filter((c) => chart.shown.has(c.column));
     if (shown.some((c) => view.model.hello.arms.some((_, a) => view.model.get(c.column, a)?.n))) return "";
     const without = view.model.meta(declared.reading, arm)?.without || {};
-    return shown.map((c) => without[c.column.split("/")[1]]).filter(Boolean)[0] || "";
+    return shown.map((c) => without[c.column.slice(c.column.indexOf("/") + 1)]).filter(Boolean)[0] || "";
   }
 
   curveFoot() {

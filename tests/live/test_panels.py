@@ -29,14 +29,14 @@ def test_a_panel_draws_a_reading_or_curves_that_exist(kind: str, repository: Pat
     columns = [name for curve in panel.curves for name in (curve.column, curve.to) if name]
     columns += [column for column, _ in panel.facts]
     for column in columns:
-        assert column in SCALARS or column.split("/")[0] == panel.reading
+        assert column in SCALARS or column.split("/", 1)[0] == panel.reading
     assert (repository / "assets" / "live" / f"{panel.renderer}.js").is_file()
     assert bool(panel.curves) == (panel.renderer == "curves")
 
 
 def test_the_columns_are_those_that_the_diagnostics_name_in_their_source(repository: Path) -> None:
     for column in (*curve_columns(), *fact_columns()):
-        kind, name = column.split("/")
+        kind, name = column.split("/", 1)
         source = (repository / "sandbox" / "diagnostics" / f"{kind.replace(' ', '_')}.py").read_text()
         assert f'"{name}"' in source, column
 
