@@ -4,16 +4,16 @@ import streamlit as st
 
 from sandbox.ui import home
 
-left, right = st.columns([1.9, 1], gap="medium")
+left, right = st.columns([2.3, 1], gap="medium")
 with left:
     st.title("Attention Conditioning Sandbox", anchor=False)
     st.markdown(
         "Train small transformers on two tasks and compare attention with and without conditioning: the same "
-        "data, the same batches, the same starting weights where shapes allow, several seeds. Below plays a "
-        "recorded run: token embeddings, one attention map, accuracy and entropy, as they were measured."
+        "data, the same batches, the same starting weights where shapes allow, several seeds. What plays below "
+        "is a recorded run, as it was measured."
     )
     home.replay()
 with right:
+    home.live_runs()
     st.subheader("Start from a preset", anchor=False)
     home.presets()
-    home.live_runs()

@@ -14,7 +14,7 @@ try:
         plain = rail.rail()
         training.estimate(plain)
         settings_file.upload()
-        downloads.link(plain, "sandbox")
+        downloads.link(plain, "rail")
     with place:
         training.button(plain, training.experiment_of(run_id) if run_id else None)
 except SandboxError as error:

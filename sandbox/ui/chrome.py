@@ -27,7 +27,7 @@ def chrome() -> None:
         initial_sidebar_state=RAIL_WIDTH,
     )
     st.logo(str(ASSETS / "logo.svg"), size="medium", icon_image=str(ASSETS / "logo-mark.svg"))
+    with st.container(key="chrome.style"):  # first, so that a page that still waits is laid out already
+        _style(key="chrome.style.sheet")
     chosen = st.navigation([navigation.page(name) for name in navigation.TITLES], position="top")
     chosen.run()
-    with st.container(key="chrome.style"):
-        _style(key="chrome.style.sheet")

@@ -1,6 +1,7 @@
 """Home: a recorded run that plays by itself, presets to start from, and the runs on this server."""
 
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -14,8 +15,8 @@ from sandbox.ui.settings import Plain
 from sandbox.ui.words import ago, escaped, whole
 
 RECORDED = Path(__file__).resolve().parents[2] / "assets" / "recorded"
-PANELS = ("trajectories", "attention map", "accuracy", "attention entropy")
-LISTED = 6
+PANELS = ("trajectories", "attention map", "loss", "accuracy")
+LISTED = 3
 TICK = 2.0
 
 
@@ -56,30 +57,34 @@ def presets() -> None:
 
 
 def live_runs() -> None:
-    """The runs on this server, newest first; a fragment without charts keeps them current."""
-    st.subheader("Your live runs", anchor=False)
-    busy = any(run.state not in ENDED for run in queue.states(limit=LISTED))
+    """The newest runs on this server; a fragment without charts keeps them current."""
+    found = queue.states(limit=LISTED)
+    row = st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute")
+    row.subheader("Your live runs", anchor=False, width="content")
+    if found:
+        with row:
+            navigation.link("run", "All runs")
+    if not found:
+        st.caption("None yet. A run goes on when you close the page, and is listed here.")
+        return
+    busy = any(run.state not in ENDED for run in found)
     st.fragment(_runs, run_every=TICK if busy else None)()
 
 
 def _runs() -> None:
-    found = queue.states(limit=LISTED)
-    if not found:
-        st.caption("None yet. A run goes on when you close the page; it will be listed here.")
-    for run in found:
+    for run in queue.states(limit=LISTED):
         plain = training.queued_plain(run.id)
-        with st.container(
-            key=f"home.run.{run.id}", horizontal=True, vertical_alignment="center", gap="small"
-        ):
-            st.badge(WORDS.get(run.state, run.state), color=COLOURS.get(run.state, "gray"), width=76)  # type: ignore[arg-type]
-            navigation.link("run", escaped(run.name), run=run.id)
+        with st.container(key=f"home.run.{run.id}", gap=None):
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                colour: Any = COLOURS.get(run.state, "gray")
+                st.badge(WORDS.get(run.state, run.state), color=colour)
+                navigation.link("run", escaped(run.name), run=run.id)
             total = f" of {whole(plain['steps'])}" if plain else ""
-            text = f"{_what(plain)} · step {whole(run.step)}{total} · {ago(run.created)}"
-            st.caption(escaped(text.removeprefix(" · ")))
+            st.caption(escaped(f"{_what(plain)} · step {whole(run.step)}{total} · {ago(run.created)}"))
 
 
 def _what(plain: Plain | None) -> str:
     if plain is None:
-        return ""
+        return "unknown settings"
     name = choices.preset_of(plain)
     return name or f"{plain['task']['kind']}, {extent(plain)}"

@@ -28,7 +28,7 @@ def heading(run_id: str) -> None:
     name = queued.name if queued else run_id
     plain = training.experiment_of(run_id)
     row = st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute")
-    row.subheader(escaped(name), anchor=False)
+    row.subheader(escaped(name), anchor=False, width="content")
     if plain is not None:
         with row:
             navigation.link(

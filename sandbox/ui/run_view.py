@@ -57,7 +57,7 @@ def arm_table(run: Run) -> None:
         st.markdown(table(lines))
         st.caption(
             f"Reached: held-out accuracy of {percent(target)} at an evaluation. Differences are between "
-            "equal seeds, in percentage points at the last evaluation of both arms, with a 95 % Student interval."
+            "equal seeds, in percentage points at the last evaluation of both, with a 95 % Student interval."
         )
         if run.notes:
             st.caption(f"Data: {escaped('; '.join(run.notes[:MOST_NOTES]))}.")

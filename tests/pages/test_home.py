@@ -1,0 +1,32 @@
+"""Home: presets to open, runs to go back to."""
+
+from pathlib import Path
+
+from sandbox.ui import session
+from tests.pages.conftest import Open, record, said, settled
+from tests.ui import described
+
+
+def test_home_shows_a_card_for_every_preset(open_page: Open) -> None:
+    app = settled(open_page("home"))
+    for name, preset in described.catalogue().presets.items():
+        assert name in said(app)
+        assert preset["sentence"] in said(app)
+        assert app.button(key=f"home.open.{name}").label == "Open"
+
+
+def test_open_brings_the_preset_into_the_sandbox(open_page: Open) -> None:
+    app = open_page("home")
+    app.button(key="home.open.fast listops").click()
+    app = settled(app.run())
+    assert app.selectbox(key="rail.preset").value == "fast listops"
+    assert app.session_state[session._DRAFT]["task"]["kind"] == "listops"
+
+
+def test_home_lists_the_runs_with_their_states(open_page: Open, runs_folder: Path) -> None:
+    app = open_page("home")
+    assert "None yet" in said(app)
+    record(runs_folder, "quiet-test-run", "running")
+    app = settled(app.run())
+    assert "Running" in said(app)
+    assert "step 100 of 100" in said(app)

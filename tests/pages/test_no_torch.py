@@ -1,0 +1,56 @@
+"""The app's process never loads torch, scikit-learn or scipy, whatever page was run in it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.pages.conftest import record
+from tests.ui import described
+
+SCRIPT = """
+import sys
+from streamlit.testing.v1 import AppTest
+
+app = AppTest.from_file("sandbox/ui/entry.py", default_timeout=60).run()
+for page in ("sandbox", "run", "reference"):
+    app.switch_page(f"../../pages/{page}.py")
+    app.query_params.update({} if page == "reference" else {"run": "quiet-test-run"})
+    app.session_state["run.study"] = True
+    app.run()
+    assert not app.exception, app.exception
+    assert page != "run" or app.get("plotly_chart")
+    app.query_params.clear()
+print([name for name in ("torch", "sklearn", "scipy", "pandas") if name in sys.modules])
+"""
+
+
+def test_no_page_loads_what_trains(runs_folder: Path, repository: Path) -> None:
+    described.put_into(runs_folder)
+    record(runs_folder, "quiet-test-run")
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", SCRIPT],
+        cwd=repository,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.strip() in ("[]", "['pandas']"), done.stdout + done.stderr[-3000:]
+
+
+def test_pages_are_short_and_hold_no_state(repository: Path) -> None:
+    pages = sorted((repository / "pages").glob("*.py"))
+    assert [page.stem for page in pages] == ["home", "reference", "run", "sandbox"]
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        assert len(text.splitlines()) <= 60
+        assert "session_state" not in text
+        assert "unsafe_allow_html" not in text
+
+
+def test_the_session_is_touched_in_one_file(repository: Path) -> None:
+    touching = [
+        path.name
+        for path in (repository / "sandbox" / "ui").glob("*.py")
+        if "session_state" in path.read_text(encoding="utf-8")
+    ]
+    assert touching == ["session.py"]

@@ -1,0 +1,81 @@
+"""The page of one run: its table, its downloads, its figures."""
+
+import csv
+import io
+import json
+import tomllib
+import zipfile
+
+import pytest
+
+from sandbox.experiment.experiment import from_plain_experiment
+from sandbox.store import open_run, run_path
+from sandbox.ui import downloads, run_view, study_tabs
+from sandbox.ui.run_state import state_of
+from tests.pages.conftest import Open, said, settled
+
+
+def test_the_page_names_the_run_and_what_it_trains(open_page: Open, finished: str) -> None:
+    app = settled(open_page("run", run=finished))
+    assert "quiet-test" in said(app)
+    assert "4 arms, 3 seeds, 100 steps" in said(app)
+
+
+def test_without_a_run_the_page_lists_what_is_here(open_page: Open, finished: str) -> None:
+    app = settled(open_page("run"))
+    assert app.title[0].value == "Runs"
+
+
+def test_the_table_counts_the_seed_that_diverged(open_page: Open, finished: str) -> None:
+    app = settled(open_page("run", run=finished))
+    (table,) = [m.value for m in app.markdown if m.value.startswith("| Arm")]
+    standard = next(row for row in table.splitlines() if row.startswith("| `standard`"))
+    assert standard.rstrip(" |").endswith("1")
+    assert table.count("\n") == 5
+
+
+def test_a_finished_run_offers_every_figure(open_page: Open, finished: str) -> None:
+    open_page("home")
+    with open_run(run_path(finished)) as run:
+        names = study_tabs.available(run)
+    assert names[:2] == ["Loss", "Accuracy"]
+    assert len(names) == 7
+
+
+def test_opening_the_study_draws_its_first_figure(open_page: Open, finished: str) -> None:
+    app = open_page("run", run=finished)
+    assert not app.get("plotly_chart")
+    app.session_state["run.study"] = True
+    app = settled(app.run())
+    assert len(app.get("plotly_chart")) == 1
+
+
+def test_settings_come_down_as_toml_and_json_that_train_again(finished: str) -> None:
+    with open_run(run_path(finished)) as run:
+        plain = run.experiment
+        assert tomllib.loads(downloads.toml(plain)) == json.loads(downloads.as_json(plain)) == plain
+    assert from_plain_experiment(plain).steps == 100
+
+
+def test_the_archive_holds_every_number_unthinned(finished: str) -> None:
+    with open_run(run_path(finished)) as run, zipfile.ZipFile(io.BytesIO(downloads.archive(run))) as files:
+        rows = list(csv.DictReader(io.StringIO(files.read("scalars.csv").decode())))
+        assert len([r for r in rows if r["name"] == "loss"]) == 101 * 4 * 3
+        assert "nan" in {r["value"] for r in rows}
+        assert any(name.startswith("reading-theta") for name in files.namelist())
+
+
+@pytest.mark.parametrize("state", ["running", "paused", "done"])
+def test_the_queues_word_wins_over_the_folders(open_page: Open, finished: str, state: str) -> None:
+    from sandbox.runner import queue
+
+    with queue.catalogue_connection() as connection:
+        connection.execute("UPDATE runs SET state = ?", (state,))
+    with open_run(run_path(finished)) as run:
+        assert state_of(finished, run).state == state
+
+
+def test_one_tick_is_a_plain_function_and_draws_no_chart(open_page: Open, finished: str) -> None:
+    app = settled(open_page("run", run=finished))
+    assert callable(run_view._tick)
+    assert not app.get("plotly_chart")

@@ -1,0 +1,1 @@
+"""Tests of texts, settings and widgets of the pages."""
