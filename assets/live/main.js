@@ -19,7 +19,7 @@ export function mount(parent, data) {
     views.set(root, new View(root, data));
   }
   const view = views.get(root);
-  style(() => { view.styled = true; view.schedule(); });
+  style(() => view.schedule());
   return () => { view.leaving = setTimeout(() => view.leave(), root.isConnected ? GRACE : 0); };
 }
 

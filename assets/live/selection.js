@@ -1,7 +1,7 @@
 // The legend and the choice in one place: arms with their line, marker and latest accuracy; seed, layer and head.
 
 import { el, number, setText, share } from "./dom.js";
-import { armStyle, marker, prepare } from "./theme.js";
+import { armStyle, marker, prepare, sizeOf } from "./theme.js";
 
 export class SelectionCard {
   constructor(view) {
@@ -71,7 +71,7 @@ export class SelectionCard {
     }
   }
 
-  look(row) { return `${this.view.theme.background}${this.view.hidden.has(row.arm)}${this.view.styled}`; }
+  look(row) { return `${this.view.theme.background}${this.view.hidden.has(row.arm)}${sizeOf(row.swatch)}`; }
 
   swatch(row) {
     const { theme, hidden } = this.view;

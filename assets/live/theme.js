@@ -53,10 +53,13 @@ function ramp(stops) {
 // Sizes as the browser reports them: asking for them while drawing would lay the page out again each time.
 const sizes = new WeakMap(), fonts = new WeakMap();
 const watcher = new ResizeObserver((entries) => {
-  for (const { target, contentRect } of entries) sizes.set(target, [contentRect.width, contentRect.height]);
+  for (const { target, contentRect } of entries) {
+    sizes.set(target, [contentRect.width, contentRect.height]);
+    target.dispatchEvent(new Event("acs-resized", { bubbles: true }));
+  }
 });
 
-function sizeOf(canvas) {
+export function sizeOf(canvas) {
   if (!sizes.has(canvas)) {
     sizes.set(canvas, [canvas.clientWidth, canvas.clientHeight]);
     watcher.observe(canvas);

@@ -23,6 +23,7 @@ export class View {
     root.replaceChildren(this.header.node, this.timeline.node, this.wait, this.grid);
     this.theme = readTheme(root, null);
     this.resizing = new ResizeObserver(() => this.schedule());
+    root.addEventListener("acs-resized", () => this.schedule());
     this.header.draw();
     this.connection = new Connection(data, this);
   }

@@ -23,6 +23,8 @@ INK = """(kind) => {
   return n;
 }"""
 
+SWATCHES = """() => [...document.querySelectorAll('.acs-swatch')].map((canvas) => canvas.getContext('2d')
+  .getImageData(0, 0, canvas.width, canvas.height).data.some((value) => value > 60))"""
 PICTURE = "document.querySelector('[data-kind=loss] canvas').toDataURL()"
 
 
@@ -58,6 +60,7 @@ def test_a_growing_run_is_drawn_keeps_its_zoom_and_obeys(
         at_step(view, 200)
         for kind in ("loss", "accuracy", "theta", "condition numbers", "attention map", "trajectories"):
             assert view.evaluate(INK, kind) > 300, kind
+        assert all(view.evaluate(SWATCHES))
         width = view.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
         assert width[0] <= width[1]
 
