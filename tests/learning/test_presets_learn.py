@@ -1,40 +1,45 @@
 """Presets keep what they say: they learn, within the CPU time that their names promise."""
 
-import time
+import json
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
-
-from sandbox.engine.device import one_thread
-from sandbox.engine.torch_engine import TorchGroup
-from sandbox.experiment.experiment import from_plain_experiment
-from sandbox.experiment.presets import preset
 
 pytestmark = pytest.mark.slow
 
 
-def best_accuracy(name: str, cpu_seconds: float, every: int) -> list[float]:
-    """Best held-out accuracy of each seed of the preset's standard arm, data and start included in the time."""
-    one_thread()
-    started = time.process_time()
-    experiment = from_plain_experiment(preset(name).experiment)
-    group = TorchGroup(experiment.setting("standard"), experiment.seeds)
-    best = [0.0] * len(experiment.seeds)
-    while group.step < experiment.steps:
-        group.advance(min(every, experiment.steps - group.step))
-        accuracy = group.evaluate()["test_accuracy"]
-        if time.process_time() - started > cpu_seconds:
-            break
-        best = [max(pair) for pair in zip(best, map(float, accuracy), strict=True)]
-    return best
+def trained(folder: Path, preset: str, *options: str) -> tuple[dict[str, Any], float]:
+    """Train the preset's standard arm by the command line; final numbers by seed, and CPU seconds in all."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = ("train", "--preset", preset, "--arm", "standard", *options, "--out", str(folder), "--json")
+    finished = subprocess.run(
+        [sys.executable, "-m", "sandbox", *command],
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    arm = json.loads(finished.stdout)["arms"]["standard"]
+    return {seed: numbers["best"]["test_accuracy"] for seed, numbers in arm.items()}, seconds
 
 
-def test_fast_listops_passes_75_percent_in_10_cpu_seconds():
-    assert best_accuracy("fast listops", 10, every=50)[0] >= 0.75
+def test_fast_listops_passes_75_percent_in_10_cpu_seconds(tmp_path: Path):
+    best, seconds = trained(tmp_path / "run", "fast listops", "--steps", "125")
+    assert best["0"] >= 0.75 and seconds <= 10
 
 
-def test_one_minute_listops_passes_70_percent_in_60_cpu_seconds():
-    assert best_accuracy("one-minute listops", 60, every=200)[0] >= 0.70
+def test_one_minute_listops_passes_70_percent_in_60_cpu_seconds(tmp_path: Path):
+    best, seconds = trained(tmp_path / "run", "one-minute listops", "--steps", "1400")
+    assert best["0"] >= 0.70 and seconds <= 60
 
 
-def test_every_seed_of_conditioned_against_standard_passes_98_percent():
-    assert min(best_accuracy("conditioned against standard", 600, every=100)) > 0.98
+def test_every_seed_of_conditioned_against_standard_passes_98_percent(tmp_path: Path):
+    best, _ = trained(tmp_path / "run", "conditioned against standard")
+    assert len(best) == 3 and min(best.values()) > 0.98
