@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
@@ -22,6 +22,10 @@ class Watched(Protocol):
 
     @property
     def seeds(self) -> tuple[int, ...]: ...
+    @property
+    def setting(self) -> Any: ...
+    @property
+    def layout(self) -> Any: ...
     def theta(self) -> np.ndarray: ...
     def trace(self, tokens: np.ndarray, theta: np.ndarray | None = None) -> Mapping[str, np.ndarray]: ...
     def projections(self, theta: np.ndarray | None = None) -> Mapping[str, np.ndarray]: ...
@@ -41,6 +45,8 @@ class SnapshotView:
     weights: Mapping[str, Shaped[np.ndarray, "run ..."]] = field(default_factory=dict)
     setting: Any = None
     """The arm's ArmSetting, for diagnostics that need to know the model."""
+    memo: dict[str, Any] = field(default_factory=dict)
+    """What several diagnostics need of this one view, worked out by the first that asks."""
     basis: dict[str, np.ndarray] = field(default_factory=dict)
     """Fixed bases by name, filled once by the diagnostic that needs one and kept for the whole run."""
 
@@ -61,8 +67,22 @@ class SnapshotView:
             probe=probe,
             trace=group.trace(probe.tokens, theta),
             projections=group.projections(theta),
-            setting=setting,
+            weights=group.layout.unflatten(group.theta() if theta is None else theta),
+            setting=group.setting if setting is None else setting,
             basis=basis,
+        )
+
+    def for_run(self, index: int) -> "SnapshotView":
+        """The snapshot of one seed alone; bases that were fitted seed by seed are cut alike."""
+        row = slice(index, index + 1)
+        return replace(
+            self,
+            seeds=self.seeds[row],
+            trace={name: values[row] for name, values in self.trace.items()},
+            projections={name: values[row] for name, values in self.projections.items()},
+            weights={name: values[row] for name, values in self.weights.items()},
+            basis={name: v if np.ndim(v) == 0 else v[row] for name, v in self.basis.items()},
+            memo={},
         )
 
 

@@ -34,7 +34,17 @@ class AttentionRows(NamedTuple):
 
 
 def attention_rows(view: SnapshotView) -> AttentionRows | NotApplicable:
-    """The rows of every layer and head in float64, without padded queries; padded keys are not visible."""
+    """The rows of every layer and head in float64, without padded queries; padded keys are not visible.
+
+    Worked out once for each view; nobody writes into them.
+    """
+    if "attention rows" not in view.memo:
+        view.memo["attention rows"] = _attention_rows(view)
+    found: AttentionRows | NotApplicable = view.memo["attention rows"]
+    return found
+
+
+def _attention_rows(view: SnapshotView) -> AttentionRows | NotApplicable:
     layers = layer_probes(view.trace, "attention.weights")
     if not layers:
         return NO_ATTENTION

@@ -1,17 +1,17 @@
 """1 - theta(p): how far each head's rows are from the sharpest reaction a softmax can have."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Bool, Float, Int
 
 from sandbox.diagnostics.family import Diagnostic, SnapshotView
-from sandbox.diagnostics.rows import attention_rows
+from sandbox.diagnostics.rows import AttentionRows, attention_rows
 from sandbox.foundations.answers import NotApplicable
 from sandbox.foundations.knobs import knob
 from sandbox.foundations.readings import Answer, PerHead, Provenance
-from sandbox.mathematics.theta import DEFAULT_GAP, theta_bracket
+from sandbox.mathematics.theta import DEFAULT_GAP, ThetaBracket, theta_bracket
 
 LOW, HIGH = 0.1, 0.9
 SHARES = {"median p_max": "probability", "share p_max > 1/2": "share of rows", "share exact": "share of rows"}
@@ -51,12 +51,10 @@ class Theta(Diagnostic):
         found = attention_rows(view)
         if isinstance(found, NotApplicable):
             return found
-        several = found.visible.sum(axis=-1) > 1
-        if not several.any():
-            return NotApplicable("Every probe query sees a single key, where theta is 0 by definition.")
-        weights, visible = found.weights[..., several, :], found.visible[several]
-        some = evenly_spaced(len(visible), self.rows)
-        bracket = theta_bracket(weights[..., some, :], visible[some])
+        chosen = bracketed_rows(view, found, self.rows)
+        if isinstance(chosen, NotApplicable):
+            return chosen
+        several, weights, visible, some, bracket = chosen
         lower, upper = 1.0 - bracket.upper, 1.0 - bracket.lower
         shown = np.where(visible, weights, 0.0)
         total = shown.sum(axis=-1)
@@ -87,6 +85,29 @@ class Theta(Diagnostic):
                 ),
             ),
         )
+
+
+class BracketedRows(NamedTuple):
+    """The rows of several visible keys, and the brackets of those that were chosen."""
+
+    several: Bool[np.ndarray, " row"]
+    weights: Float[np.ndarray, "run layer head counted key"]
+    visible: Bool[np.ndarray, "counted key"]
+    some: Int[np.ndarray, " chosen"]
+    bracket: ThetaBracket
+
+
+def bracketed_rows(view: SnapshotView, found: AttentionRows, n_rows: int) -> BracketedRows | NotApplicable:
+    """Brackets of `n_rows` evenly spaced rows of each head, worked out once for each view."""
+    several = found.visible.sum(axis=-1) > 1
+    if not several.any():
+        return NotApplicable("Every probe query sees a single key, where theta is 0 by definition.")
+    weights, visible = found.weights[..., several, :], found.visible[several]
+    some = evenly_spaced(len(visible), n_rows)
+    name = f"theta of {len(some)} rows"
+    if name not in view.memo:
+        view.memo[name] = theta_bracket(weights[..., some, :], visible[some])
+    return BracketedRows(several, weights, visible, some, view.memo[name])
 
 
 def evenly_spaced(n_rows: int, n_wanted: int) -> Int[np.ndarray, " chosen"]:

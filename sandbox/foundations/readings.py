@@ -9,29 +9,23 @@ from typing import Any
 import numpy as np
 
 from sandbox.foundations.answers import NotApplicable
+from sandbox.foundations.certificate import CERTIFICATE_COLUMNS, CERTIFICATE_WORDS, Certificate
 from sandbox.foundations.errors import InvalidData
+from sandbox.foundations.provenance import Provenance, one_row, shaped
 
-EXACTNESS = ("exact", "bracket", "sampled", "estimated")
+__all__ = [
+    "Answer",
+    "AttentionMap",
+    "Certificate",
+    "PerHead",
+    "Provenance",
+    "Reading",
+    "Trajectory",
+    "decode",
+    "encode",
+]
 
-
-@dataclass(frozen=True, kw_only=True)
-class Provenance:
-    """How a reading came about; the same at every step of a run, so that it is stored once."""
-
-    precision: str = "float64"
-    method: str = ""
-    tolerance: float = 0.0
-    """Absolute width that the method promises; 0 where the value is exact up to rounding."""
-    sample_size: int = 0
-    """What was averaged or drawn: probe rows, probe sequences, or matrices."""
-    exactness: str = "exact"
-    note: str = ""
-
-    def __post_init__(self) -> None:
-        if self.exactness not in EXACTNESS:
-            raise InvalidData(
-                f"A reading's exactness is {self.exactness!r}; choose one of {', '.join(EXACTNESS)}."
-            )
+PER = ("head", "layer", "run")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -48,16 +42,23 @@ class PerHead:
     """Columns that keep a linear axis although `log` is true."""
     not_applicable: dict[str, str] = field(default_factory=dict)
     """Columns that mean nothing in this model, each with its reason; none of them is in `columns`."""
+    per: str = "head"
+    """What one number belongs to: "head", "layer" or "run"; axes that it has not have length 1."""
     provenance: Provenance = field(default_factory=Provenance)
 
     def __post_init__(self) -> None:
         if not self.columns:
             raise InvalidData("A reading per head has no column; give at least one.")
         for name, values in self.columns.items():
-            _shaped(name, values, ("run", "layer", "head"))
+            shaped(name, values, ("run", "layer", "head"))
         shapes = {values.shape for values in self.columns.values()}
         if len(shapes) > 1:
             raise InvalidData(f"The columns of one reading have shapes {sorted(shapes)}; they must agree.")
+        if self.per not in PER or any(n != 1 for n in next(iter(shapes))[1 + PER[::-1].index(self.per) :]):
+            raise InvalidData(
+                f"Numbers per {self.per} have shape {next(iter(shapes))}; choose one of {', '.join(PER)}, "
+                "with axes of length 1 for what they do not depend on."
+            )
         unknown = sorted({*self.units, *self.linear} - set(self.columns))
         if unknown:
             raise InvalidData(f"Units name {', '.join(unknown)}; the columns are {', '.join(self.columns)}.")
@@ -67,7 +68,7 @@ class PerHead:
 
     def for_run(self, index: int) -> "PerHead":
         """The reading of one seed alone; the run axis stays, with length 1."""
-        return replace(self, columns={name: _row(values, index) for name, values in self.columns.items()})
+        return replace(self, columns={name: one_row(values, index) for name, values in self.columns.items()})
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -84,22 +85,22 @@ class Trajectory:
     provenance: Provenance = field(default_factory=Provenance)
 
     def __post_init__(self) -> None:
-        _shaped("points", self.points, ("run", "point", 2))
+        shaped("points", self.points, ("run", "point", 2))
         for name, words in (("labels", self.labels), ("groups", self.groups)):
             if len(words) != self.points.shape[1]:
                 raise InvalidData(
                     f"There are {len(words)} {name} for {self.points.shape[1]} points; give each one."
                 )
         if self.explained_variance is not None:
-            _shaped("explained_variance", self.explained_variance, (self.points.shape[0], 2))
+            shaped("explained_variance", self.explained_variance, (self.points.shape[0], 2))
 
     def for_run(self, index: int) -> "Trajectory":
         """The reading of one seed alone; the run axis stays, with length 1."""
         shares = self.explained_variance
         return replace(
             self,
-            points=_row(self.points, index),
-            explained_variance=None if shares is None else _row(shares, index),
+            points=one_row(self.points, index),
+            explained_variance=None if shares is None else one_row(shares, index),
         )
 
 
@@ -117,15 +118,15 @@ class AttentionMap:
 
     def __post_init__(self) -> None:
         cells = (len(self.query_labels), len(self.key_labels))
-        _shaped("weights", self.weights, ("run", "layer", "head", *cells))
-        _shaped("mask", self.mask, cells)
+        shaped("weights", self.weights, ("run", "layer", "head", *cells))
+        shaped("mask", self.mask, cells)
 
     def for_run(self, index: int) -> "AttentionMap":
         """The reading of one seed alone; the run axis stays, with length 1."""
-        return replace(self, weights=_row(self.weights, index))
+        return replace(self, weights=one_row(self.weights, index))
 
 
-Reading = PerHead | Trajectory | AttentionMap
+Reading = PerHead | Trajectory | AttentionMap | Certificate
 Answer = Reading | NotApplicable
 
 
@@ -145,6 +146,7 @@ def encode(reading: Answer) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
             "units": dict(reading.units),
             "linear": list(reading.linear),
             "without": dict(reading.not_applicable),
+            "per": reading.per,
         }
         return dict(reading.columns), meta
     if isinstance(reading, Trajectory):
@@ -153,6 +155,10 @@ def encode(reading: Answer) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
             columns["explained_variance"] = reading.explained_variance
         meta |= {"columns": list(columns), "labels": list(reading.labels), "groups": list(reading.groups)}
         return columns, meta
+    if isinstance(reading, Certificate):
+        words = {name: list(getattr(reading, name)) for name in CERTIFICATE_WORDS}
+        meta |= {"columns": list(CERTIFICATE_COLUMNS), "unit": reading.unit, **words}
+        return {name: getattr(reading, name) for name in CERTIFICATE_COLUMNS}, meta
     meta |= {
         "columns": ["weights"],
         "key_labels": list(reading.key_labels),
@@ -179,6 +185,7 @@ def decode(columns: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> Answer
                 units=dict(meta["units"]),
                 linear=tuple(meta["linear"]),
                 not_applicable=dict(meta["without"]),
+                per=meta.get("per", "head"),
                 provenance=provenance,
             )
         if meta["type"] == "Trajectory":
@@ -197,22 +204,18 @@ def decode(columns: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> Answer
                 mask=np.array(meta["mask"], dtype=bool),
                 provenance=provenance,
             )
+        if meta["type"] == "Certificate":
+            return Certificate(
+                **{name: columns[name] for name in CERTIFICATE_COLUMNS},
+                names=tuple(meta["names"]),
+                statements=tuple(meta["statements"]),
+                reasons=tuple(meta["reasons"]),
+                unit=meta["unit"],
+                provenance=provenance,
+            )
     except (KeyError, TypeError) as problem:
         raise InvalidData(f"A stored reading is incomplete ({problem}); record it again.") from problem
     raise InvalidData(
-        f"A stored reading has type {meta['type']!r}; this version knows PerHead, Trajectory, AttentionMap."
+        f"A stored reading has type {meta['type']!r}; this version knows PerHead, Trajectory, "
+        "AttentionMap, Certificate."
     )
-
-
-def _shaped(name: str, values: np.ndarray, shape: tuple[str | int, ...]) -> None:
-    fits = values.ndim == len(shape) and all(
-        isinstance(want, str) or want == have for want, have in zip(shape, values.shape, strict=False)
-    )
-    if not fits:
-        raise InvalidData(f"{name} has shape {values.shape}; it must be ({', '.join(map(str, shape))}).")
-
-
-def _row(values: np.ndarray, index: int) -> np.ndarray:
-    if not 0 <= index < values.shape[0]:
-        raise InvalidData(f"Run {index} was asked of a reading of {values.shape[0]}; count from 0.")
-    return values[index : index + 1]

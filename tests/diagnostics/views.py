@@ -42,18 +42,26 @@ def view(
 
 
 def one_run(whole: SnapshotView, run: int) -> SnapshotView:
-    """The same snapshot with a single seed; per-seed arrays of the basis are cut alike."""
-    return SnapshotView(
-        step=whole.step,
-        seeds=whole.seeds[run : run + 1],
-        probe=whole.probe,
-        trace={name: values[run : run + 1] for name, values in whole.trace.items()},
-        projections={name: values[run : run + 1] for name, values in whole.projections.items()},
-        basis={
-            name: values if values.ndim == 0 else values[run : run + 1]
-            for name, values in whole.basis.items()
-        },
-    )
+    """The same snapshot with a single seed."""
+    return whole.for_run(run)
+
+
+def visual_view(n_runs: int = 3, n_sequences: int = 16, n_tokens: int = 5, width: int = 2) -> SnapshotView:
+    """A snapshot like the visual model's with random numbers; the first two tokens decide the class."""
+    rng = np.random.default_rng(6)
+    tokens = rng.integers(0, 2, (n_sequences, n_tokens))
+    table = rng.normal(size=(n_runs, 2, n_tokens, width))
+    embedding = np.stack([table[:, tokens[:, t], t] for t in range(n_tokens)], axis=2)
+    attention = softmax(rng.normal(size=(n_runs, n_sequences, 1, 1, n_tokens)))
+    matrix = rng.normal(size=(n_runs, 1, 1, width, width))
+    values = embedding @ matrix[:, 0]
+    trace = {
+        "embedding": embedding,
+        "attention.weights": attention,
+        "attention.values": values,
+        "xi": (attention[:, :, 0] @ values)[:, :, 0],
+    }
+    return view(probe(tokens, n_prefix=2), trace, {"value": matrix})
 
 
 def softmax(scores: np.ndarray, visible: np.ndarray | None = None) -> np.ndarray:

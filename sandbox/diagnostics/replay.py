@@ -1,0 +1,88 @@
+"""Replay: the model of a snapshot run again in float64, with what entered and left each of its parts."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call
+
+from sandbox.attention.skeleton import MultiHeadAttention
+from sandbox.diagnostics.family import SnapshotView
+from sandbox.foundations.answers import NotApplicable
+from sandbox.foundations.probes import recording
+
+NO_SETTING = NotApplicable(
+    "This snapshot does not say which model its weights belong to, so the model cannot be run again; ask "
+    "with the arm's setting."
+)
+PARTS = (MultiHeadAttention, nn.LayerNorm)
+
+
+def module_of(view: SnapshotView) -> nn.Module | NotApplicable:
+    """The arm's module in float64, built once for each view; its own weights mean nothing."""
+    if "module" not in view.memo:
+        if view.setting is None or not view.weights:
+            return NO_SETTING
+        setting = view.setting
+        module = setting.model.build(setting.task, view.seeds[0], setting.reference_start)
+        view.memo["module"] = module.double().requires_grad_(False)
+    found: nn.Module = view.memo["module"]
+    return found
+
+
+def weights_of(view: SnapshotView, run: int) -> dict[str, Tensor]:
+    """The weights of one run in float64, by name."""
+    return {name: torch.from_numpy(values[run].astype(np.float64)) for name, values in view.weights.items()}
+
+
+def parts_of(module: nn.Module, kind: type[nn.Module]) -> list[tuple[str, Any]]:
+    """Names and modules of one type, in the order the model lists them."""
+    return [(name, part) for name, part in module.named_modules() if isinstance(part, kind)]
+
+
+def replay(view: SnapshotView, n_sequences: int) -> list[dict[str, np.ndarray]] | NotApplicable:
+    """One dictionary per run for the first probe sequences: probes by name, and "<part>:input" of each part.
+
+    Parts are attention layers and layer norms. float64 arrays (batch, ...).
+    """
+    module = module_of(view)
+    if isinstance(module, NotApplicable):
+        return module
+    name = f"replay of {n_sequences}"
+    if name not in view.memo:
+        tokens = torch.from_numpy(view.probe.tokens[:n_sequences])
+        view.memo[name] = [_recorded(module, weights_of(view, run), tokens) for run in range(len(view.seeds))]
+    found: list[dict[str, np.ndarray]] = view.memo[name]
+    return found
+
+
+def _recorded(module: nn.Module, weights: Mapping[str, Tensor], tokens: Tensor) -> dict[str, np.ndarray]:
+    with torch.no_grad(), recording(module) as trace, _inputs(module) as inputs:  # type: ignore[arg-type]
+        functional_call(module, dict(weights), (tokens,))
+    return {name: value.numpy() for name, value in {**trace, **inputs}.items()}
+
+
+@contextmanager
+def _inputs(module: nn.Module) -> Iterator[dict[str, Tensor]]:
+    """Collect the first input of every part while the block runs."""
+    found: dict[str, Tensor] = {}
+
+    def keep(name: str) -> Any:
+        def hook(_module: nn.Module, inputs: tuple[Any, ...]) -> None:
+            found[f"{name}:input"] = inputs[0]
+
+        return hook
+
+    hooks = [
+        part.register_forward_pre_hook(keep(name))
+        for name, part in module.named_modules()
+        if isinstance(part, PARTS)
+    ]
+    try:
+        yield found
+    finally:
+        for hook in hooks:
+            hook.remove()
