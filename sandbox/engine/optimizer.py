@@ -56,6 +56,7 @@ class AdamFamily(Optimizer, ABC):
         "Learning rate",
         low=0.0,
         high=10.0,
+        live=True,
         help="The size of a step; the peak where it warms up or decays.",
     )
     beta1: float = knob(

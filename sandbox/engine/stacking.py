@@ -129,7 +129,7 @@ def bind(
     own = in_row_order(module)
     for name, parameter in own:
         parameter.data = parameters[name][0]
-    trained = [parameter for _, parameter in own if parameter.requires_grad]
+    trained: list[Tensor] = [parameter for _, parameter in own if parameter.requires_grad]
     return trained, lambda tokens: module(tokens[0])[None]
 
 

@@ -6,6 +6,9 @@ from typing import Any
 from sandbox.attention import Mechanism
 from sandbox.conditioning.output import OutputConditioning
 from sandbox.conditioning.projection import ProjectionConditioning
+from sandbox.conditioning.query_key import QueryKeyNormalization
+from sandbox.conditioning.temperature import Temperature
+from sandbox.conditioning.tokens import TokenConditioning
 from sandbox.foundations.errors import InvalidPlain
 from sandbox.foundations.idea import Idea
 from sandbox.foundations.plain import from_plain, to_plain, variant_from_plain
@@ -14,8 +17,11 @@ from sandbox.initialization import Initialization
 from sandbox.models.placement import Placement
 
 SLOTS: dict[str, Registry[Any]] = {
+    "tokens": TokenConditioning.variants,
     "mechanism": Mechanism.variants,
     "projection": ProjectionConditioning.variants,
+    "qk": QueryKeyNormalization.variants,
+    "temperature": Temperature.variants,
     "output": OutputConditioning.variants,
     "initialization": Initialization.variants,
     "placement": Placement.variants,

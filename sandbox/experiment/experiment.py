@@ -9,6 +9,7 @@ from typing import Any
 
 from sandbox.engine.optimizer import AdamW, Optimizer
 from sandbox.experiment.arm import STANDARD, Arm, arm_from_plain
+from sandbox.experiment.teacher import with_teacher
 from sandbox.foundations.errors import InvalidExperiment, InvalidKnob, InvalidPlain
 from sandbox.foundations.knobs import Knobs, knob
 from sandbox.foundations.plain import from_plain, to_plain, variant_from_plain
@@ -93,9 +94,9 @@ class Experiment:
         return self.pace.steps
 
     def setting(self, arm_name: str) -> ArmSetting:
-        """The base setting with the arm's slots filled in."""
+        """The base setting with the arm's slots filled in; a teacher it names is read from its run."""
         arm = next(arm for arm in self.arms if arm.name == arm_name)
-        model = replace(self.model, **arm.changes)
+        model = with_teacher(replace(self.model, **arm.changes))
         pace = {f.name: getattr(self.pace, f.name) for f in fields(Pace)}
         return ArmSetting(task=self.task, model=model, optimizer=self.optimizer, seeds=self.seeds, **pace)
 

@@ -1,6 +1,7 @@
 """Knobs: dataclass fields that carry their own bounds, label and help, declared once."""
 
 import math
+import re
 from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Any, ClassVar
 
@@ -16,6 +17,8 @@ class Knob:
     high: float | None = None
     step: float | None = None
     options: tuple[str, ...] = ()
+    pattern: str = ""
+    """For text that is typed, not chosen: the regular expression that all of it matches."""
     help: str = ""
     marks: tuple[tuple[float, str], ...] = ()
     """Values worth naming beside the widget, such as (10.0, "paper")."""
@@ -28,7 +31,7 @@ class Knob:
 def knob(default: Any, label: str, **spec: Any) -> Any:
     """Declare a field once; validation, widgets, links, the CLI and docs read it from here.
 
-    The default's type (bool, int, float, str) is the field's kind; a str needs `options`.
+    The default's type (bool, int, float, str) is the field's kind; a str needs `options` or a `pattern`.
     """
     return field(default=default, metadata={"knob": Knob(label=label, **spec)})
 
@@ -40,6 +43,10 @@ def check_knob(owner: str, name: str, spec: Knob, default: Any, value: Any) -> A
     if isinstance(default, bool):
         if not isinstance(value, bool):
             raise InvalidKnob(f"{where} is {shown}; it must be true or false.")
+        return value
+    if isinstance(default, str) and spec.pattern:
+        if not isinstance(value, str) or not re.fullmatch(spec.pattern, value):
+            raise InvalidKnob(f"{where} is {shown}; it must be a text of the form {spec.pattern}.")
         return value
     if isinstance(default, str):
         if not isinstance(value, str) or value not in spec.options:

@@ -1,15 +1,16 @@
 """Conditioned initialization: values start as the identity, queries and keys with orthonormal columns."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
 from jaxtyping import Float
-from torch import Tensor
+from torch import Tensor, nn
 
 from sandbox.attention.skeleton import MultiHeadAttention
 from sandbox.foundations.knobs import knob
-from sandbox.initialization.family import Draw, Initialization
+from sandbox.initialization.family import Draw, Initialization, Layer
 
 
 def semi_orthogonal(d_model: int, d_head: int, generator: torch.Generator) -> Float[Tensor, "d_model d_head"]:
@@ -34,7 +35,7 @@ class ConditionedInitialization(Initialization):
     our_reading: ClassVar[str] = (
         "In packed matrices W_V = I (head h reads its own channels) is our default; 'first' gives every "
         "head the "
-        "leading channels. The scale 1/sqrt(d) is kept."
+        "leading channels. The scale 1/sqrt(d) is kept; W_O keeps its default start."
     )
 
     values: str = knob(
@@ -45,19 +46,19 @@ class ConditionedInitialization(Initialization):
         expert=True,
     )
 
-    def overwrite(self, attention: MultiHeadAttention, draw: Draw) -> None:
+    def overwrite(self, model: nn.Module, layers: Sequence[Layer]) -> None:
         """Set W_Q, W_K and W_V; W_O keeps its default start."""
+        with torch.no_grad():
+            for layer in layers:
+                self._overwrite(layer.attention, layer.draw)
+
+    def _overwrite(self, attention: MultiHeadAttention, draw: Draw) -> None:
         d_head, n_heads = attention.d_head, attention.n_heads
         d_model = d_head * n_heads
-        with torch.no_grad():
-            for name, linear in (("query", attention.w_query), ("key", attention.w_key)):
-                heads = [
-                    semi_orthogonal(d_model, d_head, draw(f"{name}.{head}")).T for head in range(n_heads)
-                ]
-                linear.weight.copy_(torch.cat(heads))
-            packed = (
-                torch.eye(d_model)
-                if self.values == "fused"
-                else torch.eye(d_head, d_model).repeat(n_heads, 1)
-            )
-            attention.w_value.weight.copy_(packed)
+        for name, linear in (("query", attention.w_query), ("key", attention.w_key)):
+            heads = [semi_orthogonal(d_model, d_head, draw(f"{name}.{head}")).T for head in range(n_heads)]
+            linear.weight.copy_(torch.cat(heads))
+        packed = (
+            torch.eye(d_model) if self.values == "fused" else torch.eye(d_head, d_model).repeat(n_heads, 1)
+        )
+        attention.w_value.weight.copy_(packed)

@@ -1,10 +1,12 @@
 """Default initialization: what PyTorch's linear layer does."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sandbox.attention.skeleton import MultiHeadAttention
-from sandbox.initialization.family import Draw, Initialization
+from torch import nn
+
+from sandbox.initialization.family import Initialization, Layer
 
 
 @Initialization.variants.register("default")
@@ -20,5 +22,5 @@ class DefaultInitialization(Initialization):
     source: ClassVar[str] = "PyTorch, torch.nn.Linear"
     certainty: ClassVar[str] = "A: the library's documented behaviour"
 
-    def overwrite(self, attention: MultiHeadAttention, draw: Draw) -> None:
-        """Nothing: the layer already holds this start."""
+    def overwrite(self, model: nn.Module, layers: Sequence[Layer]) -> None:
+        """Nothing: the model already holds this start."""

@@ -11,10 +11,17 @@ from torch import Tensor, nn
 from sandbox.attention import Mechanism
 from sandbox.attention.skeleton import PROJECTIONS, MultiHeadAttention
 from sandbox.attention.softmax import Softmax
+from sandbox.conditioning.carried import settle
 from sandbox.conditioning.output import OutputConditioning
 from sandbox.conditioning.output.direct import DirectOutput
 from sandbox.conditioning.projection import ProjectionConditioning
 from sandbox.conditioning.projection.plain import PlainProjection
+from sandbox.conditioning.query_key import QueryKeyNormalization
+from sandbox.conditioning.query_key.qk_plain import PlainQueryKey
+from sandbox.conditioning.temperature import Temperature
+from sandbox.conditioning.temperature.sqrt_d import SqrtTemperature
+from sandbox.conditioning.tokens import TokenConditioning
+from sandbox.conditioning.tokens.plain_tokens import PlainTokens
 from sandbox.foundations.errors import InvalidExperiment
 from sandbox.foundations.knobs import knob
 from sandbox.foundations.plain import slot
@@ -22,8 +29,10 @@ from sandbox.foundations.probes import Probe
 from sandbox.foundations.seeding import torch_generator
 from sandbox.initialization import Initialization
 from sandbox.initialization.default import DefaultInitialization
+from sandbox.initialization.family import Layer
 from sandbox.models.family import Architecture, SequenceClassifier
 from sandbox.models.placement import Placement
+from sandbox.models.placement.family import Block
 from sandbox.models.placement.pre_ln import PreLN
 from sandbox.models.start import draw_default, untouched_global_randomness
 from sandbox.tasks import Task
@@ -67,10 +76,19 @@ class Encoder(Architecture):
         help="Which tokens the classifier sees: the mean of all visible ones, the first, or the last "
         "visible one.",
     )
+    tokens: TokenConditioning = field(
+        default_factory=PlainTokens, metadata=slot(TokenConditioning.variants, "plain-tokens")
+    )
     placement: Placement = field(default_factory=PreLN, metadata=slot(Placement.variants, "pre-ln"))
     mechanism: Mechanism = field(default_factory=Softmax, metadata=slot(Mechanism.variants, "softmax"))
     projection: ProjectionConditioning = field(
         default_factory=PlainProjection, metadata=slot(ProjectionConditioning.variants, "plain")
+    )
+    qk: QueryKeyNormalization = field(
+        default_factory=PlainQueryKey, metadata=slot(QueryKeyNormalization.variants, "qk-plain")
+    )
+    temperature: Temperature = field(
+        default_factory=SqrtTemperature, metadata=slot(Temperature.variants, "sqrt-d")
     )
     output: OutputConditioning = field(
         default_factory=DirectOutput, metadata=slot(OutputConditioning.variants, "direct")
@@ -87,14 +105,23 @@ class Encoder(Architecture):
                 f"is a multiple "
                 "of the number of heads."
             )
+        if not self.mechanism.scaled and self.temperature.kind != SqrtTemperature.kind:
+            raise InvalidExperiment(
+                f"Temperature does nothing here: the scores of {self.mechanism.kind!r} have no scale; choose "
+                f"{SqrtTemperature.kind!r} or another mechanism."
+            )
 
     def build(self, task: Task, seed: int, reference_start: bool = False) -> SequenceClassifier:
         """The module with the default start, then what the initialization overwrites."""
         with untouched_global_randomness():
             model = EncoderModel(self, task)
         draw_default(model, seed, self.embedding_std)
-        for index, attention in enumerate(model.attentions()):
-            self.initialization.overwrite(attention, partial(torch_generator, seed, "attention", index))
+        layers = [
+            Layer(block.attention, block.feed_forward, partial(torch_generator, seed, "attention", index))
+            for index, block in enumerate(model.layers())
+        ]
+        self.initialization.overwrite(model, layers)
+        settle(model)
         return model
 
 
@@ -106,6 +133,7 @@ class EncoderModel(SequenceClassifier):
         self.pad_token, self.readout_of = task.pad_token, settings.readout
         self.tokens = nn.Embedding(task.vocab_size, settings.d_model)
         self.positions = nn.Embedding(task.n_tokens, settings.d_model)
+        self.condition_tokens = settings.tokens.build()
         self.embedding, self.readout, self.logits = Probe(), Probe(), Probe()
         self.blocks = nn.ModuleList(_block(settings, layer) for layer in range(settings.n_layers))
         self.final = settings.placement.build_final(settings.d_model)
@@ -113,7 +141,8 @@ class EncoderModel(SequenceClassifier):
 
     def forward(self, tokens: Int[Tensor, "batch token"]) -> Float[Tensor, "batch class"]:
         visible = None if self.pad_token is None else tokens != self.pad_token
-        x = self.embedding(self.tokens(tokens) + self.positions.weight[: tokens.shape[-1]])
+        embedded = self.tokens(tokens) + self.positions.weight[: tokens.shape[-1]]
+        x = self.embedding(self.condition_tokens(embedded, visible))
         for block in self.blocks:
             x = block(x, visible)
         logits: Tensor = self.logits(self.classify(self.readout(self._read(self.final(x), visible))))
@@ -132,6 +161,10 @@ class EncoderModel(SequenceClassifier):
         last = (length - 1)[..., None].expand(-1, -1, x.shape[-1])
         return x.gather(1, last).squeeze(1)
 
+    def layers(self) -> list[Block]:
+        """The layers from the first to the last."""
+        return [module for module in self.blocks if isinstance(module, Block)]
+
     def attentions(self) -> list[MultiHeadAttention]:
         """The attention of each layer."""
         return [module for module in self.modules() if isinstance(module, MultiHeadAttention)]
@@ -143,9 +176,16 @@ class EncoderModel(SequenceClassifier):
 
 def _block(settings: Encoder, layer: int) -> nn.Module:
     attention = MultiHeadAttention(
-        settings.d_model, settings.n_heads, settings.mechanism, settings.projection, settings.output, layer
+        settings.d_model,
+        settings.n_heads,
+        settings.mechanism,
+        settings.projection,
+        settings.output,
+        layer,
+        settings.qk,
+        settings.temperature,
     )
     feed_forward = nn.Sequential(
         nn.Linear(settings.d_model, settings.d_ff), nn.GELU(), nn.Linear(settings.d_ff, settings.d_model)
     )
-    return settings.placement.build(settings.d_model, attention, feed_forward)
+    return settings.placement.build(settings.d_model, settings.n_layers, attention, feed_forward)

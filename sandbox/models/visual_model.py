@@ -45,6 +45,11 @@ class VisualModel(Architecture):
     certainty: ClassVar[str] = "A: stated by the paper and its official code"
 
     slots_without_effect: ClassVar[dict[str, NotApplicable]] = {
+        "tokens": NotApplicable(
+            "Token conditioning does nothing here: the visual model normalizes its embeddings one by one."
+        ),
+        "qk": NotApplicable(f"Query and key normalization does nothing here: {ONE_QUERY}."),
+        "temperature": NotApplicable("The temperature is fixed here: the visual model divides by sqrt(d)."),
         "projection": NotApplicable(f"Projection conditioning does nothing here: {ONE_QUERY}."),
         "output": NotApplicable(f"Output conditioning does nothing here: {ONE_QUERY}."),
         "initialization": NotApplicable(f"Initialization of W_Q, W_K, W_V does nothing here: {ONE_QUERY}."),

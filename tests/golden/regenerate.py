@@ -9,10 +9,12 @@ from sandbox.engine.device import one_thread
 from sandbox.engine.torch_engine import TorchGroup
 from sandbox.experiment.arm import arm_kinds, parse_arm
 from sandbox.experiment.experiment import from_plain_experiment
+from sandbox.initialization import Initialization
 from sandbox.models.encoder import Encoder
 
 CURVES = Path(__file__).with_name("curves.json")
 STEPS = 20
+KINDS_WITH_TEACHER = [kind for kind, variant in Initialization.variants.items() if variant.needs_teacher]
 ADDITION = {"kind": "sparse modular addition", "n_test": 256}
 LISTOPS = {"kind": "listops", "operators": "MIN MAX MED", "n_train": 640, "n_test": 64}
 VISUAL = {
@@ -25,9 +27,16 @@ VISUAL = {
 
 
 def settings() -> dict[str, dict[str, Any]]:
-    """Standard and every arm that differs from it on both tasks, and the visual model's reference start."""
+    """Standard and every arm that differs from it on both tasks, and the visual model's reference start.
+
+    A start that comes from a stored run has no numbers of its own.
+    """
     standard = Encoder()
-    differing = [kind for kind in arm_kinds() if replace(standard, **parse_arm(kind).changes) != standard]
+    differing = [
+        kind
+        for kind in arm_kinds()
+        if kind not in KINDS_WITH_TEACHER and replace(standard, **parse_arm(kind).changes) != standard
+    ]
     encoder = {
         f"{task['kind']}, {kind}": {
             "task": task,

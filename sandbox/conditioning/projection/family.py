@@ -4,10 +4,19 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
-from torch import nn
+from jaxtyping import Float
+from torch import Tensor, nn
 
 from sandbox.foundations.idea import Idea
 from sandbox.foundations.registry import Registry
+
+
+class CarriedCorrection(nn.Module, ABC):
+    """A correction with carried numbers that follow the weight as it is trained (`carried.py`)."""
+
+    @abstractmethod
+    def renewed(self, weight: Float[Tensor, "out in"], step: int) -> dict[str, Tensor]:
+        """The carried numbers after `step` updates, by name within the module; those left out stay."""
 
 
 @dataclass(frozen=True, kw_only=True)

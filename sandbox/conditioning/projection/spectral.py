@@ -58,6 +58,7 @@ class SpectralConditioning(ProjectionConditioning):
         step=0.1,
         help="0 reproduces the standard run bit for bit.",
         marks=((PAPER_SHIFT, "paper"),),
+        live=True,
     )
     heads: str = knob(
         "fused",

@@ -1,24 +1,32 @@
-"""Normalization placement: where layer normalization stands around a sublayer."""
+"""Normalization placement: where layer normalization stands around a sublayer, and of what kind it is."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from sandbox.attention.skeleton import MultiHeadAttention
 from sandbox.foundations.idea import Idea
+from sandbox.foundations.knobs import knob
 from sandbox.foundations.probes import Probe
 from sandbox.foundations.registry import Registry
+
+EPSILON = 1e-5  # torch.nn.LayerNorm's own, for both kinds
 
 
 class Block(nn.Module, ABC):
     """One layer: attention, then feed-forward, each around the residual stream."""
 
-    def __init__(self, d_model: int, attention: nn.Module, feed_forward: nn.Module) -> None:
+    def __init__(
+        self, attention: MultiHeadAttention, feed_forward: nn.Module, normalization: Callable[[], nn.Module]
+    ) -> None:
         super().__init__()
-        self.attention, self.feed_forward = attention, feed_forward
-        self.norm_attention, self.norm_feed_forward = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.attention: MultiHeadAttention = attention
+        self.feed_forward: nn.Module = feed_forward
+        self.norm_attention, self.norm_feed_forward = normalization(), normalization()
         self.residual = Probe()
 
     @abstractmethod
@@ -35,9 +43,36 @@ class Placement(Idea, ABC):
     variants: ClassVar[Registry["Placement"]] = Registry("normalization placement")
 
     @abstractmethod
-    def build(self, d_model: int, attention: nn.Module, feed_forward: nn.Module) -> Block:
-        """Return one layer around the two sublayers."""
+    def build(
+        self, d_model: int, n_layers: int, attention: MultiHeadAttention, feed_forward: nn.Module
+    ) -> Block:
+        """Return one of `n_layers` layers around the two sublayers."""
 
     @abstractmethod
     def build_final(self, d_model: int) -> nn.Module:
         """Return what stands between the last layer and the read-out."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NormalizedPlacement(Placement, ABC):
+    """A placement that normalizes somewhere: which normalization, and whether its gain is trained."""
+
+    norm: str = knob(
+        "layer norm",
+        "Normalization",
+        options=("layer norm", "rms norm"),
+        help="Layer norm subtracts the mean and divides by the spread (arXiv 1607.06450); RMS norm divides "
+        "by the root mean square alone (arXiv 1910.07467).",
+        expert=True,
+    )
+    affine: bool = knob(
+        True,
+        "Trained gain",
+        help="Whether a gain, and with layer norm a bias, is trained for each channel.",
+        expert=True,
+    )
+
+    def normalization(self, d_model: int) -> nn.Module:
+        """One normalization of the chosen kind."""
+        kind = nn.LayerNorm if self.norm == "layer norm" else nn.RMSNorm
+        return kind(d_model, eps=EPSILON, elementwise_affine=self.affine)

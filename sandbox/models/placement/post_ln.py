@@ -1,12 +1,14 @@
 """Post-LN: the residual stream is normalized after each sublayer, as in the first transformer."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from sandbox.models.placement.family import Block, Placement
+from sandbox.attention.skeleton import MultiHeadAttention
+from sandbox.models.placement.family import Block, NormalizedPlacement, Placement
 
 
 class PostNormBlock(Block):
@@ -22,7 +24,7 @@ class PostNormBlock(Block):
 
 @Placement.variants.register("post-ln")
 @dataclass(frozen=True, kw_only=True)
-class PostLN(Placement):
+class PostLN(NormalizedPlacement):
     """Normalization after each sublayer (Vaswani et al. 2017, arXiv 1706.03762, section 3.1)."""
 
     title: ClassVar[str] = "Post-LN"
@@ -33,9 +35,11 @@ class PostLN(Placement):
     source: ClassVar[str] = "Vaswani et al., arXiv 1706.03762, section 3.1"
     certainty: ClassVar[str] = "A: the standard definition"
 
-    def build(self, d_model: int, attention: nn.Module, feed_forward: nn.Module) -> Block:
+    def build(
+        self, d_model: int, n_layers: int, attention: MultiHeadAttention, feed_forward: nn.Module
+    ) -> Block:
         """A post-normalized layer."""
-        return PostNormBlock(d_model, attention, feed_forward)
+        return PostNormBlock(attention, feed_forward, partial(self.normalization, d_model))
 
     def build_final(self, d_model: int) -> nn.Module:
         """Nothing: the stream is already normalized."""

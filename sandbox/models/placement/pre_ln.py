@@ -1,12 +1,14 @@
 """Pre-LN: each sublayer reads a normalized copy, the residual stream itself is never normalized."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from sandbox.models.placement.family import Block, Placement
+from sandbox.attention.skeleton import MultiHeadAttention
+from sandbox.models.placement.family import Block, NormalizedPlacement, Placement
 
 
 class PreNormBlock(Block):
@@ -22,7 +24,7 @@ class PreNormBlock(Block):
 
 @Placement.variants.register("pre-ln")
 @dataclass(frozen=True, kw_only=True)
-class PreLN(Placement):
+class PreLN(NormalizedPlacement):
     """Normalization before each sublayer (Xiong et al. 2020, arXiv 2002.04745, Figure 1b)."""
 
     title: ClassVar[str] = "Pre-LN"
@@ -33,10 +35,12 @@ class PreLN(Placement):
     source: ClassVar[str] = "Xiong et al., arXiv 2002.04745, Figure 1b"
     certainty: ClassVar[str] = "A: the standard definition"
 
-    def build(self, d_model: int, attention: nn.Module, feed_forward: nn.Module) -> Block:
+    def build(
+        self, d_model: int, n_layers: int, attention: MultiHeadAttention, feed_forward: nn.Module
+    ) -> Block:
         """A pre-normalized layer."""
-        return PreNormBlock(d_model, attention, feed_forward)
+        return PreNormBlock(attention, feed_forward, partial(self.normalization, d_model))
 
     def build_final(self, d_model: int) -> nn.Module:
         """One last normalization, since the residual stream has none."""
-        return nn.LayerNorm(d_model)
+        return self.normalization(d_model)
