@@ -31,9 +31,9 @@ def answer_checks(requests: Connection, lifeline: Connection) -> None:
 
 
 def _catalogue() -> str:
-    from sandbox.experiment.describe import describe
-
     try:
+        from sandbox.experiment.describe import describe
+
         return json.dumps(describe())
     except Exception:  # the pages say that it is missing; the log says why
         log.exception("the catalogue could not be made")
@@ -41,9 +41,9 @@ def _catalogue() -> str:
 
 
 def _check(text: str) -> str:
-    from sandbox.experiment.describe import check
-
     try:
+        from sandbox.experiment.describe import check
+
         answer = check(json.loads(text))
     except Exception as error:  # whatever it is, somebody waits for a sentence
         log.exception("an experiment could not be checked")

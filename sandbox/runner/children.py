@@ -74,7 +74,7 @@ class Checker:
         self.connection = connection
         self._lifeline = lifeline
         self._asked: dict[int, tuple[str, int, str]] = {}
-        self._since = time.monotonic()
+        self._since = self._born = time.monotonic()
         self._dead = False
         self._timed_out = False
 
@@ -117,6 +117,10 @@ class Checker:
     def alive(self) -> bool:
         """Whether it can still answer."""
         return not self._dead and self.process.is_alive()
+
+    def age(self) -> float:
+        """Seconds since it was started."""
+        return time.monotonic() - self._born
 
     def left_behind(self) -> tuple[int | None, list[tuple[str, int, str]]]:
         """The question it died of, if it did, and those that have to be asked again of the next one."""

@@ -30,6 +30,9 @@ STALLED_AFTER = 10.0
 KEPT_CHECKS = 300.0
 """Seconds after which an answered question is forgotten."""
 
+CHECKER_REST = 1.0
+"""Least seconds between two starts of the checker: one that cannot start must not keep a core busy."""
+
 log = logging.getLogger(__name__)
 
 
@@ -76,7 +79,8 @@ class Supervisor:
         assert self._checker is not None
         sources: list[object] = [w.process.sentinel for w in self._workers.values()]
         sources += [w.connection for w in self._workers.values() if not w.silent]
-        sources += [self._checker.connection, self._checker.process.sentinel]
+        if self._checker.alive():
+            sources += [self._checker.connection, self._checker.process.sentinel]
         if lifeline is not None:
             sources.append(lifeline)
         news = wait(sources, timeout=POLL)  # type: ignore[arg-type]
@@ -203,7 +207,7 @@ class Supervisor:
             self._write("DELETE FROM checks WHERE asked < ?", (time.time() - KEPT_CHECKS,))
         for number, sentence in self._checker.overdue():
             self._refuse(number, sentence)
-        if not self._checker.alive():
+        if not self._checker.alive() and self._checker.age() > CHECKER_REST:
             lost, waiting = self._checker.left_behind()
             if lost is not None:
                 self._refuse(
