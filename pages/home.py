@@ -9,8 +9,8 @@ with left:
     st.title("Attention Conditioning Sandbox", anchor=False)
     st.markdown(
         "Train small transformers on two tasks and compare attention with and without conditioning: the same "
-        "data, the same batches, the same starting weights where shapes allow, several seeds. What plays below "
-        "is a recorded run, as it was measured."
+        "data, the same batches, the same starting weights where shapes allow, several seeds. What plays "
+        "below is a recorded run, as it was measured."
     )
     home.replay()
 with right:

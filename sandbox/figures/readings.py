@@ -5,11 +5,13 @@ from functools import singledispatch
 
 import numpy as np
 
+from sandbox.figures.certificates import certificate_figure
 from sandbox.figures.drawing import Drawing, blank, literal, says
 from sandbox.figures.groups import SeedGroup, draw_group
 from sandbox.figures.palette import arm_style, group_style, sequential
 from sandbox.figures.rails import Rails
 from sandbox.foundations.answers import NotApplicable
+from sandbox.foundations.certificate import Certificate
 from sandbox.foundations.readings import Answer, AttentionMap, PerHead, Provenance, Trajectory
 from sandbox.store import Run
 
@@ -172,6 +174,15 @@ def _(answer: AttentionMap, asked: Asked) -> Drawing:
     alt = f"Attention of {n_queries} queries over {n_keys} keys, {where}; {largest}."
     masked = (f"{len(hidden)} cells are masked and crossed out",) if len(hidden) else ()
     return Drawing(figure, (where, *masked, *provenance(answer.provenance)), alt)
+
+
+@_draw.register
+def _(answer: Certificate, asked: Asked) -> Drawing:
+    """Bounds and what they bound, of one arm, seed, layer and head."""
+    drawing = certificate_figure(
+        answer, asked.run, asked.kind, asked.arm, asked.seed, asked.layer, asked.head, asked.dark
+    )
+    return Drawing(drawing.figure, (*drawing.notes, *provenance(answer.provenance)), drawing.alt)
 
 
 def provenance(found: Provenance) -> tuple[str, ...]:

@@ -10,7 +10,8 @@ from sandbox.ui import choices
 from sandbox.ui.words import escaped
 
 LOSS, ACCURACY, BY_GROUP = "Loss", "Accuracy", "Accuracy by group"
-PICTURES = ("Trajectory", "AttentionMap")
+OF_ONE_SEED = ("Trajectory", "AttentionMap", "Certificate")
+"""Readings whose drawing shows one arm and seed; the others show all of them."""
 
 
 def available(run: Run) -> list[str]:
@@ -75,7 +76,7 @@ def _reading(figures: Any, run: Run, name: str, key: str, dark: bool) -> None:
     row = st.container(horizontal=True, vertical_alignment="bottom", key=f"{key}.choices")
     arm = run.arms[0]
     metas = {arm: run.meta(f"reading/{index}/{kind}") or {} for index, arm in enumerate(run.arms)}
-    picture = any(meta.get("type") in PICTURES for meta in metas.values())
+    picture = any(meta.get("type") in OF_ONE_SEED for meta in metas.values())
     if picture and len(run.arms) > 1:
         arm = row.selectbox("Arm", run.arms, key=f"{key}.arm", filter_mode=None, width=220)
     steps = run.reading_steps(kind, arm)
@@ -124,4 +125,6 @@ def _heads(run: Run, kind: str, arm: str) -> tuple[int, int]:
     if hasattr(answer, "columns"):
         shape = next(iter(answer.columns.values())).shape
         return shape[1], shape[2]
+    if hasattr(answer, "bound"):
+        return answer.bound.shape[2:4]
     return answer.weights.shape[1:3] if hasattr(answer, "weights") else (1, 1)

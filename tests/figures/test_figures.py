@@ -10,6 +10,7 @@ import pytest
 from sandbox.figures import Asked, accuracy_figure, draw, group_figure, groups_of, loss_figure
 from sandbox.figures.readings import _draw
 from sandbox.foundations.answers import NotApplicable
+from sandbox.foundations.certificate import DOES_NOT_APPLY, HOLDS, Certificate
 from sandbox.foundations.readings import Answer
 from sandbox.store import Run, open_run
 from tests.live.synthetic import SyntheticRun
@@ -23,9 +24,27 @@ def run(tmp_path: Path) -> Iterator[Run]:
         0, "test_accuracy/depth/depth 2", [50, 100], np.array([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]])
     )
     made.writer.reading(100, 0, "spectra", NotApplicable("There is no <b>matrix</b> here."))
+    made.writer.reading(100, 0, "bounds", certificate())
     made.finish()
     with open_run(tmp_path / "a-run") as opened:
         yield opened
+
+
+def certificate() -> Certificate:
+    """Two bounds of one head for three seeds: one that holds, one that means nothing here."""
+    shape = (3, 2, 1, 1)
+    applies = np.array([True, False]).reshape(1, 2, 1, 1) & np.ones(shape, dtype=bool)
+    return Certificate(
+        names=("tight", "elsewhere"),
+        statements=("Theorem 1", "Theorem 2"),
+        bound=np.where(applies, 8.0, np.nan),
+        measured=np.where(applies, 5.0, np.nan),
+        state=np.where(applies, HOLDS, DOES_NOT_APPLY),
+        reason=np.where(applies, -1, 0),
+        reasons=("more tokens than channels",),
+        share=applies.astype(np.float64),
+        unit="kappa",
+    )
 
 
 def asked(run: Run, kind: str, **more: object) -> Asked:
@@ -109,6 +128,17 @@ def test_what_does_not_apply_is_drawn_as_its_sentence_without_tags(run: Run) -> 
     drawing = draw(Asked(run=run, kind="spectra", arm="standard", seed=0, step=100))
     assert drawing.alt == "There is no <b>matrix</b> here."
     assert "<" not in drawing.figure.layout.annotations[0].text
+
+
+def test_a_certificate_that_does_not_apply_is_said_and_has_no_number(run: Run) -> None:
+    drawing = draw(Asked(run=run, kind="bounds", arm="standard", seed=1, step=100))
+    assert {t.name: list(t.y) for t in drawing.figure.data} == {
+        "tight, measured": [5.0],
+        "tight, bound": [8.0],
+    }
+    assert {mark for t in drawing.figure.data for mark in t.marker.symbol} == {"circle"}
+    assert "tight: holds. Theorem 1" in drawing.notes
+    assert any(note.startswith("elsewhere: does not apply: more tokens") for note in drawing.notes)
 
 
 def test_zoom_survives_because_the_same_figure_keeps_its_name(run: Run) -> None:

@@ -14,9 +14,10 @@ from sandbox.ui.arm_table import difference, table
 
 def line(**changed: object) -> ArmSummary:
     plain: dict[str, object] = {
-        "arm": "spectral:shift=0.5", "n": 3, "target": 0.98, "reached": 2, "median_step": 700.0, "first_step": 600,
-        "last_step": 800, "final_step": 1500, "final_accuracy": 0.991, "reference": "standard", "difference": None,
-        "seconds_per_step": 0.0123, "diverged": 0,
+        "arm": "spectral:shift=0.5", "n": 3, "target": 0.98, "reached": 2, "median_step": 700.0,
+        "first_step": 600,
+        "last_step": 800, "final_step": 1500, "final_accuracy": 0.991, "reference": "standard",
+        "difference": None, "seconds_per_step": 0.0123, "diverged": 0,
     }  # fmt: skip
     return ArmSummary(**(plain | changed))  # type: ignore[arg-type]
 
