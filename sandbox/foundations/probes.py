@@ -12,6 +12,11 @@ Trace = dict[str, Tensor]
 class Probe(nn.Identity):
     """Passes its input on unchanged; its place in the module tree is its name."""
 
+    @property
+    def watched(self) -> bool:
+        """Whether a recording reads it now: what nothing else needs is computed only then."""
+        return bool(self._forward_hooks)
+
 
 @contextmanager
 def recording(model: nn.Module) -> Iterator[Trace]:
