@@ -67,9 +67,7 @@ class AttentionJacobian(Diagnostic):
             grids["effective"][head.place] = condition.kappa_effective
             grids["rank"][head.place] = condition.rank
             grids["ceiling"][head.place] = condition.ceiling
-            grids["paper"][head.place] = paper_expression(
-                head.tokens, head.query, head.key, head.value, head.scale
-            )
+            grids["paper"][head.place] = paper_expression(*head[1:])
             ends["largest"][head.place] = condition.largest
             ends["smallest"][head.place] = condition.smallest_nonzero
         share = np.where(broken, np.nan, np.isinf(grids["kappa"]).mean(axis=-1))
@@ -142,9 +140,7 @@ def _measured(
     heads = softmax_heads(view, n_sequences)
     if isinstance(heads, NotApplicable):
         return heads
-    members = [
-        Measured(h, jacobian_condition(h.tokens, h.query, h.key, h.value, h.scale)) for h in heads.members
-    ]
+    members = [Measured(h, jacobian_condition(*h[1:])) for h in heads.members]
     return heads.shape, heads.broken, members
 
 

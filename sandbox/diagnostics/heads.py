@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from sandbox.attention.skeleton import PROJECTIONS, MultiHeadAttention
 from sandbox.diagnostics.family import SnapshotView
@@ -18,7 +18,8 @@ NO_SELF_ATTENTION = NotApplicable(
     "so there is no such Jacobian."
 )
 OTHER_MECHANISM = NotApplicable(
-    "The closed form holds for softmax attention with scale 1/sqrt(d_head); this arm weighs keys otherwise."
+    "The closed form holds for softmax attention over scaled products of queries and keys; this arm "
+    "weighs its keys otherwise."
 )
 
 
@@ -32,6 +33,9 @@ class Head(NamedTuple):
     key: Float[np.ndarray, "model head"]
     value: Float[np.ndarray, "model head"]
     scale: float
+    """What the model multiplies its scores by, read off the recorded scores."""
+    mask: Bool[np.ndarray, "token token"]
+    """True where a query gives a key any weight."""
 
 
 class Heads(NamedTuple):
@@ -48,7 +52,7 @@ class Heads(NamedTuple):
 def softmax_heads(view: SnapshotView, n_sequences: int) -> Heads | NotApplicable:
     """The heads of every run, layer and sample; NotApplicable where the closed form does not hold.
 
-    The recorded attention of the first sound head must agree with the closed form's.
+    Recorded attention must agree with the closed form on every head and sample.
     """
     module = module_of(view)
     if isinstance(module, NotApplicable):
@@ -60,35 +64,42 @@ def softmax_heads(view: SnapshotView, n_sequences: int) -> Heads | NotApplicable
     replayed = replay(view, n_samples)
     if isinstance(replayed, NotApplicable):
         return replayed
-    members = tuple(_members(view, layers, replayed, n_samples))
+    found = tuple(_members(view, layers, replayed, n_samples))
+    members = tuple(member for member, _ in found)
     n_runs, n_layers, n_heads = view.projections["query"].shape[:3]
     broken = np.ones((n_runs, n_layers, n_heads), dtype=np.bool_)
     for member in members:
         broken[member.place[:3]] = False
-    for member in members[:1]:
-        run, layer, head, sample = member.place
-        weights = replayed[run][f"{layers[layer]}.weights"][sample, head]
-        seen = view.probe.visible[sample]
-        closed = attention_weights(member.tokens, member.query, member.key, member.scale)
-        if np.abs(weights[np.ix_(seen, seen)] - closed).max() > AGREEMENT:
-            return OTHER_MECHANISM
+    if any(apart > AGREEMENT for _, apart in found):
+        return OTHER_MECHANISM
     return Heads((n_runs, n_layers, n_heads, n_samples), broken, members)
 
 
 def _members(
     view: SnapshotView, layers: list[str], replayed: list[dict[str, np.ndarray]], n_samples: int
-) -> Iterator[Head]:
+) -> Iterator[tuple[Head, float]]:
+    """Every sound head on every sample, with how far its recorded weights are from the closed form's."""
     matrices = {name: view.projections[name].astype(np.float64) for name in PROJECTIONS}
-    n_heads, d_head = matrices["query"].shape[2], matrices["query"].shape[-1]
     for run, found in enumerate(replayed):
         for layer, name in enumerate(layers):
-            tokens = found[f"{name}:input"]
-            for head in range(n_heads):
+            tokens, scores, weights = (found[f"{name}{part}"] for part in (":input", ".scores", ".weights"))
+            for head in range(matrices["query"].shape[2]):
                 query, key, value = (matrices[part][run, layer, head] for part in PROJECTIONS)
-                if not np.isfinite(tokens).all() or not all(
-                    np.isfinite(part).all() for part in (query, key, value)
-                ):
+                if not all(np.isfinite(part).all() for part in (tokens, query, key, value)):
                     continue
                 for sample in range(n_samples):
-                    seen = tokens[sample, view.probe.visible[sample]]
-                    yield Head((run, layer, head, sample), seen, query, key, value, float(d_head) ** -0.5)
+                    seen = view.probe.visible[sample]
+                    block = np.ix_(seen, seen)
+                    x, p = tokens[sample, seen], weights[sample, head][block]
+                    mask = p > 0
+                    scale = _scale((x @ query) @ (x @ key).T, scores[sample, head][block], mask)
+                    apart = np.abs(p - attention_weights(x, query, key, scale, mask)).max()
+                    place = (run, layer, head, sample)
+                    yield Head(place, x, query, key, value, scale, mask), float(apart)
+
+
+def _scale(products: np.ndarray, scores: np.ndarray, mask: np.ndarray) -> float:
+    """The factor between products and scores where a key is visible, by least squares; 0 without products."""
+    products, scores = products[mask], scores[mask]
+    size = float(products @ products)
+    return float(products @ scores) / size if size > 0 else 0.0

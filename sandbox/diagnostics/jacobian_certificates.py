@@ -7,7 +7,6 @@ import numpy as np
 
 from sandbox.diagnostics.attention_jacobian import measured_jacobians
 from sandbox.diagnostics.family import Diagnostic, SnapshotView
-from sandbox.diagnostics.heads import Head
 from sandbox.foundations.answers import NotApplicable
 from sandbox.foundations.certificate import DOES_NOT_APPLY, HOLDS, VIOLATED, Certificate
 from sandbox.foundations.knobs import knob
@@ -66,7 +65,7 @@ class JacobianCertificates(Diagnostic):
         for head, condition in members:
             run, layer, place, sample = head.place
             cell = (run, slice(None), layer, place, sample)
-            bound[cell] = [_value(of, head) for of in BOUNDS.values()]
+            bound[cell] = [of(*head[1:]) for of in BOUNDS.values()]
             kappa[cell] = condition.kappa
             long[cell] = len(head.tokens) > head.tokens.shape[1]
         return _conclude(
@@ -85,10 +84,6 @@ class JacobianCertificates(Diagnostic):
             exactness="exact" if n_read == n_all else "sampled",
             note=f"{n_read} of {n_all} probe sequences; the tolerance is relative",
         )
-
-
-def _value(of: object, head: Head) -> float:
-    return float(of(head.tokens, head.query, head.key, head.value, head.scale))  # type: ignore[operator]
 
 
 def _conclude(

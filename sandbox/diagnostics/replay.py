@@ -18,6 +18,11 @@ NO_SETTING = NotApplicable(
     "This snapshot does not say which model its weights belong to, so the model cannot be run again; ask "
     "with the arm's setting."
 )
+OTHER_NUMBERS = NotApplicable(
+    "Running the model again from its weights gives other numbers than those recorded: this arm carries more "
+    "from step to step than its weights, so nothing that needs the model is read."
+)
+FLOAT32_AGREEMENT = 1e-3  # of the largest logit: float32 over a few layers stays far below it
 PARTS = (MultiHeadAttention, nn.LayerNorm)
 
 

@@ -47,6 +47,11 @@ class Certificate:
         if (self.reason[told] < 0).any() or (self.reason >= len(self.reasons)).any():
             raise InvalidData("A certificate that does not apply or is stale needs one of its reasons.")
 
+    @property
+    def columns(self) -> dict[str, np.ndarray]:
+        """The bounds by name, each (run, layer, head)."""
+        return {name: self.bound[:, i] for i, name in enumerate(self.names)}
+
     def for_run(self, index: int) -> "Certificate":
         """The reading of one seed alone; the run axis stays, with length 1."""
         rows: dict[str, Any] = {name: one_row(getattr(self, name), index) for name in CERTIFICATE_COLUMNS}

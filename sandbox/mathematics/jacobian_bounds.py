@@ -30,13 +30,14 @@ def paper_expression(
     w_k: Real[np.ndarray, "model head"],
     w_v: Real[np.ndarray, "model head"],
     scale: float,
+    mask: Bool[np.ndarray, "token token"] | None = None,
 ) -> float:
     """kappa(X)^3 kappa_+(Lambda(P)) kappa(W_V) (kappa(W_Q) + kappa(W_K)) + kappa(X) kappa(P).
 
     Read literally it is infinite, because Lambda is always singular; with kappa_+ (our reading) it is finite
     but no bound, so it is never shown as a certificate. (Saratchandran & Lucey 2603.07162, Eq. 10)
     """
-    weights = attention_weights(x, w_q, w_k, scale)
+    weights = attention_weights(x, w_q, w_k, scale, mask)
     kappa_x, kappa_p, kappa_q, kappa_k, kappa_v = (
         float(condition_number(m)) for m in (x, weights, w_q, w_k, w_v)
     )
@@ -50,12 +51,13 @@ def norm_bound(
     w_k: Real[np.ndarray, "model head"],
     w_v: Real[np.ndarray, "model head"],
     scale: float,
+    mask: Bool[np.ndarray, "token token"] | None = None,
 ) -> float:
     """sqrt((s/2 |X|^3 |W_V|)^2 (|W_Q|^2 + |W_K|^2) + |PX|^2) / sigma_min(PX) >= kappa(J); spectral norms.
 
     Proved where N <= D and P X has full row rank, infinite elsewhere, where it says nothing. (derived)
     """
-    mixed = attention_weights(x, w_q, w_k, scale) @ x
+    mixed = attention_weights(x, w_q, w_k, scale, mask) @ x
     length_x, length_q, length_k, length_v = (float(singular_values(m)[0]) for m in (x, w_q, w_k, w_v))
     through_scores = (scale / 2 * length_x**3 * length_v) ** 2 * (length_q**2 + length_k**2)
     return _over_smallest(through_scores, mixed)
