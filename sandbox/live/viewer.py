@@ -107,9 +107,9 @@ class Viewer:
         while True:
             news = self.channel.news()
             if feed.ready and feed.meta_version != meta:
-                await self._tell(hello(feed, steer=self.permission.steer))
                 # Numbers of columns and kinds may have moved: the viewer starts afresh with the new lists.
                 meta, version, self.cursor = feed.meta_version, -1, Cursor()
+                await self._tell(hello(feed, steer=self.permission.steer))
             if self._asked.is_set() and feed.ready:
                 self._asked.clear()
                 self._take_up_wishes()
@@ -120,7 +120,8 @@ class Viewer:
                 if status.get("state") in RESTED and said.get("state") == "running":
                     self.cursor = Cursor()  # what was thinned on the way is sent whole once nothing moves
                 said = status
-            fresh = feed.ready and feed.version != version
+            # The run may have become ready while we spoke: an update before its hello could not be read.
+            fresh = feed.ready and feed.meta_version == meta and feed.version != version
             if fresh and self._allowed() >= 1.0:
                 version = feed.version
                 await self._send_update()
