@@ -4,12 +4,13 @@ import streamlit as st
 
 from sandbox.foundations.errors import SandboxError
 from sandbox.live.component import live_view
+from sandbox.runner import queue
 from sandbox.store import Run, run_path
 from sandbox.store.summary import TARGET, summarize
 from sandbox.ui import downloads, session, study
 from sandbox.ui.arm_table import table
 from sandbox.ui.run_state import RunState, state_of
-from sandbox.ui.words import escaped, percent
+from sandbox.ui.words import count, escaped, percent
 
 TICK = 1.0
 """Seconds between two looks at the numbers; the live view above has its own, faster socket."""
@@ -34,6 +35,13 @@ def show(run_id: str, key: str) -> None:
     if run is not None:
         with st.container(horizontal=True, vertical_alignment="center", key=f"{key}.below"):
             downloads.menu(run, key)
+            if state.state in ("stopped", "failed") and queue.state(run_id) is not None:
+                st.button(
+                    "Continue from the last checkpoint",
+                    key=f"{key}.requeue",
+                    on_click=queue.requeue,
+                    args=(run_id,),
+                )
         study.study(run, state, key)
 
 
@@ -43,10 +51,20 @@ def _tick(run_id: str, seen: RunState) -> None:
     state = state_of(run_id, run)
     if state.resting != seen.resting or (run is not None and run.status["state"] == "queued"):
         st.rerun()  # figures appear or go, and the ticking stops or starts
+    if state.state == "queued":
+        _waiting(run_id)
     if run is None:
         st.caption("The table of arms appears with the first step.")
         return
     arm_table(run)
+
+
+def _waiting(run_id: str) -> None:
+    """Where a run stands in the queue, and the way out of it."""
+    before = max(0, queue.position(run_id) - 1)
+    with st.container(horizontal=True, vertical_alignment="center", key="run.waiting"):
+        st.caption(f"Waits for a free trainer, {count(before, 'run')} before it.", width="content")
+        st.button("Leave the queue", key="run.leave", on_click=queue.stop, args=(run_id,))
 
 
 def arm_table(run: Run) -> None:

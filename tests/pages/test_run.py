@@ -5,10 +5,12 @@ import io
 import json
 import tomllib
 import zipfile
+from pathlib import Path
 
 import pytest
 
 from sandbox.experiment.experiment import from_plain_experiment
+from sandbox.runner import queue
 from sandbox.store import open_run, run_path
 from sandbox.ui import downloads, run_view, study_tabs
 from sandbox.ui.run_state import state_of
@@ -68,8 +70,6 @@ def test_the_archive_holds_every_number_unthinned(finished: str) -> None:
 
 @pytest.mark.parametrize("state", ["running", "paused", "done"])
 def test_the_queues_word_wins_over_the_folders(open_page: Open, finished: str, state: str) -> None:
-    from sandbox.runner import queue
-
     with queue.catalogue_connection() as connection:
         connection.execute("UPDATE runs SET state = ?", (state,))
     with open_run(run_path(finished)) as run:
@@ -80,3 +80,25 @@ def test_one_tick_is_a_plain_function_and_draws_no_chart(open_page: Open, finish
     app = settled(open_page("run", run=finished))
     assert callable(run_view._tick)
     assert not app.get("plotly_chart")
+
+
+def test_a_waiting_run_says_so_and_can_leave_the_queue(open_page: Open, runs_folder: Path) -> None:
+    run_id = queue.enqueue({"schema": 1, "steps": 9}, "local")
+    app = settled(open_page("run", run=run_id))
+    assert "0 runs before it" in said(app)
+    app.button(key="run.leave").click()
+    settled(app.run())
+    found = queue.state(run_id)
+    assert found is not None
+    assert found.state == "stopped"
+
+
+def test_a_stopped_run_can_be_continued(open_page: Open, finished: str) -> None:
+    with queue.catalogue_connection() as connection:
+        connection.execute("UPDATE runs SET state = 'stopped'")
+    app = settled(open_page("run", run=finished))
+    app.button(key="run.requeue").click()
+    settled(app.run())
+    found = queue.state(finished)
+    assert found is not None
+    assert found.state == "queued"
