@@ -64,9 +64,7 @@ class TorchGroup:
         keep_freed_memory()
         self.step = 0
         self.task_data: list[Dataset] = [setting.task.data(seed, setting.reference_start) for seed in seeds]
-        modules = [
-            setting.model.build(setting.task, seed, setting.reference_start).to(self.device) for seed in seeds
-        ]
+        modules = self._build(setting)
         self.layout = Layout.of(in_row_order(modules[0]))
         sequence = torch.from_numpy(self.task_data[0].train_tokens[:1]).long().to(self.device)
         batch_size = min(setting.batch_size, len(self.task_data[0].train_tokens))
@@ -93,6 +91,21 @@ class TorchGroup:
         ]
         self._theta = self._rows(np.stack([weights[member] for member in members]))
         self._moments = setting.optimizer.start(self._theta)
+        self._stacks = self._views([modules[member] for member in members])
+
+    def change(self, setting: GroupSetting) -> None:
+        """Go on under another setting of the same parameters, such as a larger shift, from this step on.
+
+        Weights, moments, data and step stay; raises InvalidExperiment where the parameters differ.
+        """
+        modules = self._build(setting)
+        if Layout.of(in_row_order(modules[0])) != self.layout:
+            raise InvalidExperiment(
+                "A group in training keeps its parameters; start a run of its own."
+            )
+        self.setting = setting
+        self._model = StackedModel(modules[0], self._model.size)
+        members = with_companion(len(self.seeds), self._model.size)
         self._stacks = self._views([modules[member] for member in members])
 
     def advance(self, n_steps: int) -> Float[np.ndarray, "step run"]:
@@ -202,6 +215,12 @@ class TorchGroup:
             name: torch.cat([answer[name] for answer in answers])[:n_runs].cpu().numpy()
             for name in answers[0]
         }
+
+    def _build(self, setting: GroupSetting) -> list[SequenceClassifier]:
+        return [
+            setting.model.build(setting.task, seed, setting.reference_start).to(self.device)
+            for seed in self.seeds
+        ]
 
     def _gradient(self, stack: Stack, tokens: Tensor, targets: Tensor, loss: Tensor) -> None:
         """Write the batch losses of one stack to `loss` and their gradients to its rows."""

@@ -12,6 +12,7 @@ from sandbox.experiment.experiment import Experiment
 from sandbox.experiment.schedule import evaluation_steps, next_step, snapshot_budget, snapshot_steps
 from sandbox.foundations.errors import SandboxError
 from sandbox.runner.control import RunControl
+from sandbox.runner.live_settings import LiveSettings
 from sandbox.runner.recording import Recorder, Snapshot
 from sandbox.store import RunWriter
 
@@ -30,6 +31,7 @@ WATCHING_SHARE = 0.2
 """Most of a run's time that live readings and checkpoints may take."""
 
 MOST_STEPS_AT_ONCE = 1000
+CHANGES = "live/changes"
 
 
 class Execution:
@@ -61,6 +63,7 @@ class Execution:
         self._interrupted = False
         self._writer = RunWriter.open(folder, experiment.to_plain())
         self._control = RunControl(folder)
+        self._folder = folder
         self._used = self._control.granted
         self._arm_seconds = np.zeros(len(experiment.arms))
         self._frame_cost = self._checkpoint_cost = 0.0
@@ -100,8 +103,11 @@ class Execution:
         """Build the groups and take up the checkpoint `found`, or record step 0."""
         one_thread()
         experiment = self.experiment
+        self._live_settings = LiveSettings(
+            experiment, self._folder, None if found is None else found[1].get(CHANGES)
+        )
         self._groups = [
-            TorchGroup(experiment.setting(arm.name), experiment.seeds, self.device) for arm in experiment.arms
+            TorchGroup(setting, experiment.seeds, self.device) for setting in self._live_settings.arms
         ]
         self._recorder = Recorder(experiment, self._groups, self._writer)
         self._recorder.describe(self.device)
@@ -122,8 +128,19 @@ class Execution:
                 return self._end("stopped", f"stopped at step {self.step} of {self.experiment.steps}")
             if self._wish() == "pause" and not self._wait_for_leave():
                 continue
+            self._change()
             self._turn()
         return self._end("done", f"the step limit of {self.experiment.steps} is reached")
+
+    def _change(self) -> None:
+        """Act on what was asked of live knobs; the checkpoint that follows keeps what came of it."""
+
+        def tell(kind: str, detail: str, arm: str | None) -> None:
+            self._writer.event(self.step, kind, detail, arm)
+
+        if self._live_settings.act(self.step, self._groups, tell):
+            self._writer.describe(changes=[change.to_plain() for change in self._live_settings.changes])
+            self._save()
 
     def _turn(self) -> None:
         """A few steps of every arm, then whatever is due after them."""
@@ -163,6 +180,8 @@ class Execution:
         self._commit("running")
         for arm, group in enumerate(self._groups):
             self._recorder.evaluation(0, arm, group.evaluate())
+            if self._pausing() and self._state == "running":
+                self._commit("paused")
 
     def _arrive(self, step: int, losses: list[np.ndarray]) -> None:
         """Record all that belongs to `step`: a reader counts a step as complete once it sees a row of it."""
@@ -256,7 +275,8 @@ class Execution:
             for name, array in group.state().items()
         }
         clock = np.array([self.seconds, *self._arm_seconds])
-        self._writer.checkpoint(self.step, {**arrays, **self._recorder.state(), "clock": clock})
+        more = {"clock": clock, CHANGES: self._live_settings.state()}
+        self._writer.checkpoint(self.step, {**arrays, **self._recorder.state(), **more})
         self._saved = self.step
         self._last_checkpoint = time.monotonic()
         self._checkpoint_cost = self._last_checkpoint - started

@@ -30,7 +30,6 @@ class Recorder:
     """Records the groups of one experiment; the arrays it needs to go on later are in `state`."""
 
     def __init__(self, experiment: Experiment, groups: Sequence[TorchGroup], writer: RunWriter) -> None:
-        self._settings = [experiment.setting(arm.name) for arm in experiment.arms]
         self._groups = groups
         self._writer = writer
         self.target = float(getattr(experiment.task, "target_accuracy", TARGET_ACCURACY))
@@ -45,7 +44,7 @@ class Recorder:
     def describe(self, device: str) -> None:
         """Record what holds for the whole run: reference lines, notes, labels, probe, layouts."""
         data = self._groups[0].task_data
-        task = self._settings[0].task
+        task = self._groups[0].setting.task
         notes = [
             f"seed {seed}: {note}"
             for seed, d in zip(self._writer.seeds, data, strict=True)
@@ -101,8 +100,8 @@ class Recorder:
     def readings(self, step: int) -> Snapshot:
         """Ask every cheap diagnostic of every arm."""
         answers = {}
-        for arm, (group, setting) in enumerate(zip(self._groups, self._settings, strict=True)):
-            view = SnapshotView.of(group, self._probe, self._basis, setting, step=step)
+        for arm, group in enumerate(self._groups):
+            view = SnapshotView.of(group, self._probe, self._basis, step=step)
             answers[self._writer.arms[arm]] = read_all(view)
             for kind, answer in answers[self._writer.arms[arm]].items():
                 self._writer.reading(step, arm, kind, answer)
