@@ -1,0 +1,1 @@
+"""The whole app in Chromium: real pages, a real supervisor, real training."""

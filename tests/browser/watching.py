@@ -1,0 +1,94 @@
+"""A page with a run on it: pressing Train, reading the clock, and timing what a press does, in the page."""
+
+import re
+import sys
+
+from playwright.sync_api import Locator, Page, expect
+
+# Milliseconds from the click until the state's word matches, as painted; null after too long.
+PRESSED = """([label, word, patience]) => new Promise((resolve) => {
+  const root = document.querySelector('.acs-live'), wanted = new RegExp(word);
+  const button = [...root.querySelectorAll('button')].find((b) => b.title.startsWith(label));
+  const began = performance.now();
+  const look = () => {
+    const passed = performance.now() - began;
+    const met = wanted.test(root.querySelector('.acs-state').textContent);
+    if (met) return requestAnimationFrame(() => resolve(passed));
+    if (passed > patience) resolve(null);
+    else requestAnimationFrame(look);
+  };
+  button.click();
+  look();
+})"""
+
+INK = """(canvas) => {
+  const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+  let n = 0;
+  for (let i = 3; i < pixels.length; i += 4) if (pixels[i] > 60) n++;
+  return n;
+}"""
+
+BUTTONS = {
+    "pause": "Pause or resume",
+    "resume": "Pause or resume",
+    "step": "Train one",
+    "stop": "Stop training",
+}
+
+
+def say(sentence: str) -> None:
+    """Tell what was measured to who asks for it with -s or -rP."""
+    sys.stdout.write(f"{sentence}\n")
+
+
+class Watched:
+    """What a person does with, and sees of, the run on `page`."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+
+    @property
+    def train_button(self) -> Locator:
+        """The button that starts."""
+        return self.page.locator(".st-key-sandbox-train button")
+
+    @property
+    def run_id(self) -> str:
+        """The run in the address."""
+        found = re.search(r"run=([^&]+)", self.page.url)
+        assert found is not None
+        return found[1]
+
+    @property
+    def state(self) -> Locator:
+        """The word for what the run is doing."""
+        return self.page.locator(".acs-live .acs-state")
+
+    def train(self) -> float:
+        """Press Train; milliseconds until the first picture of the run."""
+        expect(self.train_button).to_be_enabled()
+        self.train_button.click()
+        began = self.page.evaluate("performance.now()")
+        self.page.wait_for_selector('.acs-live[data-step] [data-kind="loss"]')
+        self.page.wait_for_url("**run=**")
+        return float(self.page.evaluate("performance.now()")) - float(began)
+
+    def step(self) -> int:
+        """The step that the newest picture shows."""
+        return int(self.page.locator(".acs-live").get_attribute("data-step") or -1)
+
+    def beyond(self, step: int) -> None:
+        """Wait until a picture of a later step is drawn."""
+        self.page.wait_for_function(
+            "(step) => Number(document.querySelector('.acs-live')?.dataset.step ?? -1) > step", arg=step
+        )
+
+    def press(self, command: str, word: str, patience: float = 30_000) -> float:
+        """Press a button of the head in the page; milliseconds until the state's word matches `word`."""
+        passed = self.page.evaluate(PRESSED, [BUTTONS[command], word, patience])
+        assert passed is not None, f"{command}: no {word} within {patience:.0f} ms"
+        return float(passed)
+
+    def ink(self, kind: str) -> int:
+        """How many pixels of a panel's picture are drawn."""
+        return int(self.page.locator(f'[data-kind="{kind}"] canvas').evaluate(INK))
