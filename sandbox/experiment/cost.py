@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from sandbox.experiment.experiment import ArmSetting, Experiment
 from sandbox.foundations.errors import InvalidExperiment
+from sandbox.models.encoder import Encoder
 
 MAX_FLOPS = 3e15  # about a day of one busy core on small matrices
 MAX_BYTES = 6e9  # of one worker: data of all seeds, activations of a chunk, optimizer state
@@ -30,6 +31,37 @@ def estimate(experiment: Experiment, parameters: dict[str, int]) -> Cost:
     state = 4 * STATE_COPIES * n_seeds * sum(parameters.values())
     activations = max(_activation_bytes(experiment.setting(name)) for name in parameters)
     return Cost(flops * experiment.steps * n_seeds, float(data + state + activations), parameters)
+
+
+@dataclass(frozen=True)
+class ArmCost:
+    """What one arm asks, before it is trained: the measured ratio of step times comes after."""
+
+    parameters: int
+    flops: float
+    """Floating point operations of one step of one seed."""
+    projection_flops: float
+    """Of them, Q, K and V of one sequence forwards: 2 N D d per head and projection, and the correction."""
+    bytes: float
+    """Weights, gradients, moments and activations of one seed."""
+
+
+def of_arm(setting: ArmSetting, parameters: int) -> ArmCost:
+    """Estimate one arm's cost from its trained parameters; the correction's share is the paper's count."""
+    width, layers = _width(setting)
+    n_tokens = setting.task.n_tokens
+    projection, added = 0.0, 0.0
+    if isinstance(setting.model, Encoder):
+        heads = setting.model.n_heads
+        n_products, d_head = 3 * layers * heads, width // heads
+        projection = 2.0 * n_tokens * width * d_head * n_products
+        added = n_products * setting.model.projection.added_operations(n_tokens, width, d_head)
+    return ArmCost(
+        parameters,
+        _flops_per_step(setting, parameters) + added * setting.batch_size,
+        projection + added,
+        float(4 * STATE_COPIES * parameters + _activation_bytes(setting)),
+    )
 
 
 def refuse_excess(cost: Cost) -> None:

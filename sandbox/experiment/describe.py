@@ -7,7 +7,7 @@ from typing import Any
 from sandbox.diagnostics import Diagnostic
 from sandbox.engine.optimizer import Optimizer
 from sandbox.experiment.arm import SLOTS, STANDARD, arm_kinds
-from sandbox.experiment.cost import estimate, refuse_excess
+from sandbox.experiment.cost import estimate, of_arm, refuse_excess
 from sandbox.experiment.experiment import SCHEMA, Experiment, Pace, from_plain_experiment
 from sandbox.experiment.override import override
 from sandbox.experiment.presets import presets
@@ -76,7 +76,10 @@ def check(plain: Any) -> dict[str, Any]:
         refuse_excess(cost)
     except SandboxError as error:
         return {"ok": False, "error": str(error), "plain": None, "arms": [], "cost": None}
-    arms = [{"name": arm.name, "parameters": parameters[arm.name]} for arm in experiment.arms]
+    arms = [
+        {"name": arm.name} | asdict(of_arm(experiment.setting(arm.name), parameters[arm.name]))
+        for arm in experiment.arms
+    ]
     return {
         "ok": True,
         "error": None,
@@ -91,7 +94,7 @@ def count_parameters(experiment: Experiment) -> dict[str, int]:
     counts = {}
     for arm in experiment.arms:
         model = experiment.setting(arm.name).model.build(experiment.task, experiment.seeds[0])
-        counts[arm.name] = sum(parameter.numel() for parameter in model.parameters())
+        counts[arm.name] = sum(value.numel() for value in model.parameters() if value.requires_grad)
     return counts
 
 

@@ -14,6 +14,7 @@ from sandbox.ui.words import escaped
 Write = Callable[[str, Any], None]
 FEW = 3
 SHORT = 8
+LONGEST_TEXT = 64
 
 
 def knobs(
@@ -66,6 +67,8 @@ def knob(
     }
     if isinstance(entry.default, bool):
         st.toggle(spec.label, **common)
+    elif isinstance(entry.default, str) and spec.pattern:
+        st.text_input(spec.label, max_chars=LONGEST_TEXT, **common)
     elif isinstance(entry.default, str):
         _choice(spec.label, spec.options, common)
     else:

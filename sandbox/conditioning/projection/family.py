@@ -32,3 +32,7 @@ class ProjectionConditioning(Idea, ABC):
         `which` is "query", "key" or "value"; heads are blocks of d_model / n_heads output rows
         (`nn.Linear` orientation: the transpose of the papers' W).
         """
+
+    def added_operations(self, n_tokens: int, d_model: int, d_head: int) -> float:
+        """Operations that correcting one head's projection of one sequence adds to its 2 N D d; 0: none."""
+        return 0.0

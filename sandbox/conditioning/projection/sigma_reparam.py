@@ -59,3 +59,7 @@ class SigmaReparam(ProjectionConditioning):
         """The reparametrization of the chosen projections, the identity for the others."""
         chosen = {"query": self.query, "key": self.key, "value": self.value}[which]
         return SpectralScale(d_model) if chosen else nn.Identity()
+
+    def added_operations(self, n_tokens: int, d_model: int, d_head: int) -> float:
+        """Three products of a D x d block with a vector, and its scaling."""
+        return 7.0 * d_model * d_head * (self.query + self.key + self.value) / 3

@@ -79,3 +79,7 @@ class SpectralConditioning(ProjectionConditioning):
             return Shifted(self.shift * torch.eye(d_model))
         per_head = torch.eye(d_model // n_heads, d_model)  # transpose of I (d_model x d_head)
         return Shifted(self.shift * per_head.repeat(n_heads, 1))
+
+    def added_operations(self, n_tokens: int, d_model: int, d_head: int) -> float:
+        """N d, as the paper counts it: lambda times d channels of each token (W + C takes D d here)."""
+        return float(n_tokens * d_head * (self.query + self.key + self.value)) / 3

@@ -12,6 +12,9 @@ from sandbox.conditioning.projection.family import CarriedCorrection, Projection
 from sandbox.foundations.knobs import knob
 
 
+SVD_OPERATIONS = 14  # of D d^2, for thin U, S and V (Golub & Van Loan, table 8.6.1, leading term)
+
+
 class Lifted(CarriedCorrection):
     """W to W + C with C = sigma_max U V^T of each block of rows, computed anew every `every` steps."""
 
@@ -74,3 +77,9 @@ class SpectralSvd(ProjectionConditioning):
         if not {"query": self.query, "key": self.key, "value": self.value}[which]:
             return nn.Identity()
         return Lifted(d_model, n_heads if self.heads == "each head" else 1, self.every)
+
+    def added_operations(self, n_tokens: int, d_model: int, d_head: int) -> float:
+        """D d for the sum, and the SVD of a D x d matrix once in `every` steps of one sequence."""
+        share = (self.query + self.key + self.value) / 3
+        svd = SVD_OPERATIONS * d_model * d_head**2
+        return share * (d_model * d_head + svd / self.every)
