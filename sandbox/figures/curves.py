@@ -1,5 +1,6 @@
 """Curves of a run: loss and accuracy with the task's reference lines, and accuracy by group of rows."""
 
+import numpy as np
 import plotly.graph_objects as go
 
 from sandbox.figures.drawing import Drawing, blank, literal, says
@@ -9,19 +10,25 @@ from sandbox.figures.rails import Rails
 from sandbox.store import Run
 
 TRAIN, HELD_OUT = "dash", "solid"
+NEAR = 0.05
+"""Levels closer than this share of their height are named together."""
 
 
-def loss_figure(run: Run, dark: bool = False, log: bool = False, batches: bool = False) -> Drawing:
+def loss_figure(
+    run: Run, dark: bool = False, log: bool = False, batches: bool = False, interval: bool = False
+) -> Drawing:
     """Cross-entropy in nats: held-out solid and training dashed, or the loss of every batch."""
     names = {"loss": HELD_OUT} if batches else {"test_loss": HELD_OUT, "train_loss": TRAIN}
     what = "batch loss" if batches else "loss"
-    return _curves(run, names, "loss in nats", what, run.lines.get("loss", {}), dark, log)
+    return _curves(run, names, "loss in nats", what, run.lines.get("loss", {}), dark, log, interval)
 
 
-def accuracy_figure(run: Run, dark: bool = False) -> Drawing:
+def accuracy_figure(run: Run, dark: bool = False, interval: bool = False) -> Drawing:
     """Accuracy on the full sets: held-out solid, training dashed."""
     names = {"test_accuracy": HELD_OUT, "train_accuracy": TRAIN}
-    drawing = _curves(run, names, "accuracy", "accuracy", run.lines.get("accuracy", {}), dark, False)
+    drawing = _curves(
+        run, names, "accuracy", "accuracy", run.lines.get("accuracy", {}), dark, False, interval
+    )
     drawing.figure.update_layout(yaxis={"range": [-0.02, 1.02], "tickformat": ".0%"})
     return drawing
 
@@ -37,17 +44,24 @@ def groups_of(run: Run) -> dict[str, list[str]]:
     return found
 
 
-def group_figure(run: Run, group: str, label: str, dark: bool = False) -> Drawing:
+def group_figure(run: Run, group: str, label: str, dark: bool = False, interval: bool = False) -> Drawing:
     """Held-out accuracy of all arms on the rows that carry `label`."""
     lines = run.lines.get("accuracy", {})
     names = {f"test_accuracy/{group}/{label}": HELD_OUT}
-    drawing = _curves(run, names, f"accuracy, {label}", f"accuracy on {label}", lines, dark, False)
+    drawing = _curves(run, names, f"accuracy, {label}", f"accuracy on {label}", lines, dark, False, interval)
     drawing.figure.update_layout(yaxis={"range": [-0.02, 1.02], "tickformat": ".0%"})
     return drawing
 
 
 def _curves(
-    run: Run, names: dict[str, str], unit: str, what: str, lines: dict[str, float], dark: bool, log: bool
+    run: Run,
+    names: dict[str, str],
+    unit: str,
+    what: str,
+    lines: dict[str, float],
+    dark: bool,
+    log: bool,
+    interval: bool,
 ) -> Drawing:
     figure, rails = blank(what, "step", unit, dark), Rails(log)
     notes: list[str] = []
@@ -57,7 +71,10 @@ def _curves(
             steps, values = run.group_curve(name, arm)
             title = f"{arm}, train" if name.startswith("train_") else arm
             group = SeedGroup(title, steps, values, run.seeds)
-            notes += draw_group(figure, rails, group, arm_style(index, dark), dash, seeds=dash == HELD_OUT)
+            thin_lines = dash == HELD_OUT
+            notes += draw_group(
+                figure, rails, group, arm_style(index, dark), dash, thin_lines, interval=interval
+            )
             if len(steps) and dash == HELD_OUT:
                 shown = ", ".join(f"{value:.3g}" for value in values[-1][:4])
                 latest.append(f"{arm} {shown} at step {steps[-1]}")
@@ -72,9 +89,23 @@ def _curves(
 
 def reference_lines(figure: go.Figure, lines: dict[str, float], log: bool = False) -> None:
     """Draw and name the levels that a curve has to pass, such as chance."""
-    for name, level in lines.items():
-        if level > 0 or not log:
-            figure.add_hline(
-                y=level, line={"color": "gray", "width": 1, "dash": "dot"}, annotation_text=literal(name),
-                annotation_position="bottom right", annotation_font={"size": 11, "color": "gray"},
-            )  # fmt: skip
+    drawn: dict[float, list[str]] = {}
+    for name, level in sorted(lines.items(), key=lambda line: line[1]):
+        if level <= 0 and log:
+            continue
+        # Two levels that lie on one another share their words.
+        near = next((other for other in drawn if abs(other - level) <= NEAR * abs(level)), level)
+        drawn.setdefault(near, []).append(name)
+        figure.add_hline(y=level, line={"color": "gray", "width": 1, "dash": "dot"})
+    for level, names in drawn.items():
+        figure.add_annotation(
+            x=1,
+            xref="x domain",
+            xanchor="right",
+            y=np.log10(level) if log else level,
+            yref="y",
+            yanchor="top",
+            text=literal(" · ".join(names)),
+            showarrow=False,
+            font={"size": 11, "color": "gray"},
+        )

@@ -37,21 +37,25 @@ class Middle:
     n: Int64[np.ndarray, " n"]
 
 
-def middle(values: Float64[np.ndarray, "n seed"], log: bool) -> Middle:
-    """The mean with its 95 % Student band; on a log axis the median between the least and the greatest.
+def middle(values: Float64[np.ndarray, "n seed"], log: bool, interval: bool = False) -> Middle:
+    """The mean between the least and the greatest seed, or with its 95 % Student interval.
 
-    Quantities with a log axis, such as condition numbers, have no stable mean. Values that are not
-    finite are left out, save for infinite ones on a log axis, which have their place in the order.
+    On a log axis the median, since quantities such as condition numbers have no stable mean. Values
+    that are not finite are left out, save for infinite ones on a log axis, which have their rank.
     """
-    if not log:
+    if interval and not log:
         band = mean_band(np.where(np.isfinite(values), values, np.nan).T)
         return Middle("mean of {n}, 95 % CI", band.mean, band.low, band.high, np.asarray(band.n, np.int64))
-    ordered = np.sort(np.where(values == -np.inf, np.nan, values), axis=1)  # NaN goes last
-    n = (~np.isnan(ordered)).sum(axis=1)
+    known = ~np.isnan(values) & (values != -np.inf) if log else np.isfinite(values)
+    ordered = np.sort(np.where(known, values, np.nan), axis=1)  # NaN goes last
+    n = known.sum(axis=1)
     rows, last = np.arange(len(ordered)), np.maximum(n - 1, 0)
     low, high = ordered[rows, 0], ordered[rows, last]
-    centre = 0.5 * (ordered[rows, last // 2] + ordered[rows, (last + 1) // 2])
-    return Middle("median of {n}, least to greatest", centre, low, high, n.astype(np.int64))
+    if log:
+        centre = 0.5 * (ordered[rows, last // 2] + ordered[rows, (last + 1) // 2])
+        return Middle("median of {n}, least to greatest", centre, low, high, n.astype(np.int64))
+    centre = np.where(n > 0, np.where(known, values, 0.0).sum(axis=1) / np.maximum(n, 1), np.nan)
+    return Middle("mean of {n}, least to greatest", centre, low, high, n.astype(np.int64))
 
 
 def draw_group(
@@ -62,8 +66,13 @@ def draw_group(
     dash: str = "solid",
     seeds: bool = True,
     listed: bool = True,
+    interval: bool = False,
 ) -> list[str]:
-    """Draw `group`; returns the sentences that say what was thinned. `listed` puts it in the legend."""
+    """Draw `group`; returns the sentences that say what was thinned.
+
+    `seeds` draws the thin lines and the band, `listed` puts the group in the legend, `interval` makes
+    the band the 95 % interval of the mean.
+    """
     if not len(group.steps):
         return []
     name, notes = literal(group.name), []
@@ -89,19 +98,29 @@ def draw_group(
                 line={"color": colour, "width": width, "dash": dash},
             )
     if several:
-        _middle(figure, rails, group, style, dash, listed)
+        found = middle(group.values, rails.log, interval)
+        _middle(figure, rails, group, style, dash, found, seeds, listed)
     return notes
 
 
-def _middle(figure: go.Figure, rails: Rails, group: SeedGroup, style: Style, dash: str, listed: bool) -> None:
+def _middle(
+    figure: go.Figure,
+    rails: Rails,
+    group: SeedGroup,
+    style: Style,
+    dash: str,
+    found: Middle,
+    band: bool,
+    listed: bool,
+) -> None:
     name = literal(group.name)
-    found = middle(group.values, rails.log)
     kept = thinned_indices(found.middle, POINTS)
     steps, n = group.steps[kept], found.n[kept]
     centre, low, high = (_shown(a[kept], rails.log) for a in (found.middle, found.low, found.high))
     least, most = int(n.min()), int(n.max())
-    label = f"{name}: {found.words.format(n=most)}" + (f", down to {least}" if least < most else "")
-    for start, stop in _stretches(np.isfinite(low) & np.isfinite(high)):
+    words = found.words if band else found.words.partition(",")[0]
+    label = f"{name}: {words.format(n=most)}" + (f", down to {least}" if least < most else "")
+    for start, stop in _stretches(np.isfinite(low) & np.isfinite(high)) if band else ():
         figure.add_scatter(
             x=np.concatenate([steps[start:stop], steps[start:stop][::-1]]),
             y=np.concatenate([high[start:stop], low[start:stop][::-1]]),

@@ -169,8 +169,8 @@ def _(answer: AttentionMap, asked: Asked) -> Drawing:
         tickvals=list(range(n_queries)), ticktext=queries, autorange="reversed", showgrid=False
     )
     where = f"arm {asked.arm}, seed {asked.seed}, step {asked.step}, layer {layer + 1}, head {head + 1}"
-    strongest = np.unravel_index(np.nanargmax(np.where(answer.mask, weights, -1)), weights.shape)
-    largest = f"the largest weight is {weights[strongest]:.3f}"
+    shown = weights[answer.mask & np.isfinite(weights)]
+    largest = f"the largest weight is {shown.max():.3f}" if shown.size else "no weight is a number"
     alt = f"Attention of {n_queries} queries over {n_keys} keys, {where}; {largest}."
     masked = (f"{len(hidden)} cells are masked and crossed out",) if len(hidden) else ()
     return Drawing(figure, (where, *masked, *provenance(answer.provenance)), alt)

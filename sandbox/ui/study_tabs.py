@@ -33,11 +33,12 @@ def draw(figures: Any, run: Run, name: str, key: str, dark: bool) -> None:
     """Draw the tab called `name`; `figures` is the package of figures."""
     try:
         if name == LOSS:
-            log = st.toggle("Log axis", key=f"{key}.log")
-            batches = st.toggle("Every step, batch by batch", key=f"{key}.batches")
-            place(figures.loss_figure(run, dark, log, batches), key)
+            row = st.container(horizontal=True, gap="medium", key=f"{key}.choices")
+            log = row.toggle("Log axis", key=f"{key}.log")
+            batches = row.toggle("Every step, batch by batch", key=f"{key}.batches")
+            place(figures.loss_figure(run, dark, log, batches, _interval(row, run, key)), key)
         elif name == ACCURACY:
-            place(figures.accuracy_figure(run, dark), key)
+            place(figures.accuracy_figure(run, dark, _interval(st, run, key)), key)
         elif name == BY_GROUP:
             _by_group(figures, run, key, dark)
         else:
@@ -63,12 +64,17 @@ def place(drawing: Any, key: str) -> None:
         st.caption(escaped(". ".join(note[:1].upper() + note[1:] for note in drawing.notes) + "."))
 
 
+def _interval(place: Any, run: Run, key: str) -> bool:
+    """Whether the band is to be the interval of the mean; the range of the seeds otherwise."""
+    return len(run.seeds) > 1 and bool(place.toggle("Band: 95 % interval of the mean", key=f"{key}.interval"))
+
+
 def _by_group(figures: Any, run: Run, key: str, dark: bool) -> None:
     groups = figures.groups_of(run)
     left, right = st.columns(2)
     group = left.selectbox("Rows by", list(groups), key=f"{key}.group", filter_mode=None)
     label = right.selectbox("Of which", groups[group], key=f"{key}.label.{group}", filter_mode=None)
-    place(figures.group_figure(run, group, label, dark), key)
+    place(figures.group_figure(run, group, label, dark, _interval(st, run, key)), key)
 
 
 def _reading(figures: Any, run: Run, name: str, key: str, dark: bool) -> None:

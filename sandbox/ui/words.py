@@ -38,8 +38,8 @@ def percent(share: float) -> str:
 
 def points(difference: float) -> str:
     """A signed difference of two shares in percentage points."""
-    value = 100 * difference
-    return f"{'+' if value > 0 else '−' if value < 0 else '±'}{abs(value):.1f}"
+    value = round(100 * difference, 1)
+    return f"{'+' if value > 0 else '−' if value < 0 else ''}{abs(value):.1f}"
 
 
 def duration(seconds: float) -> str:

@@ -16,11 +16,15 @@ from sandbox.mathematics.statistics import student_quantile
 STYLE = arm_style(0, False)
 
 
-def drawn(values: np.ndarray, log: bool = False) -> tuple[go.Figure, list[str], Rails]:
+def drawn(
+    values: np.ndarray, log: bool = False, interval: bool = False
+) -> tuple[go.Figure, list[str], Rails]:
     steps = np.arange(len(values), dtype=np.int64)
     figure, rails = blank("test", "step", "value", False), Rails(log)
     seeds = tuple(range(values.shape[1]))
-    notes = draw_group(figure, rails, SeedGroup("arm", steps, values.astype(np.float64), seeds), STYLE)
+    notes = draw_group(
+        figure, rails, SeedGroup("arm", steps, values.astype(np.float64), seeds), STYLE, interval=interval
+    )
     return figure, notes + rails.lay_out(figure), rails
 
 
@@ -33,18 +37,25 @@ def test_seeds_are_thin_the_mean_thick_and_the_legend_counts_them() -> None:
     seeds, (mean,) = traces(figure, "seed"), traces(figure, "mean")
     assert [list(trace.y) for trace in seeds] == [[1, 2], [3, 4]]
     assert list(mean.y) == [2, 3]
-    assert mean.name == "arm: mean of 2, 95 % CI"
+    assert mean.name == "arm: mean of 2, least to greatest"
     assert all(trace.line.width < mean.line.width for trace in seeds)
     assert [trace.name for trace in figure.data if trace.showlegend is not False] == [mean.name]
 
 
 def test_the_band_is_the_student_interval_of_the_mean() -> None:
     values = np.array([[1.0, 2.0, 6.0], [2.0, 2.0, 2.0]])
-    figure, _, _ = drawn(values)
+    figure, _, _ = drawn(values, interval=True)
+    assert traces(figure, "mean")[0].name == "arm: mean of 3, 95 % CI"
     (band,) = traces(figure, "arm, band")
     half = student_quantile(2) * np.array([np.std(row, ddof=1) for row in values]) / np.sqrt(3)
     np.testing.assert_allclose(band.y[:2], values.mean(axis=1) + half)
     np.testing.assert_allclose(band.y[2:][::-1], values.mean(axis=1) - half)
+
+
+def test_at_first_the_band_spans_the_seeds() -> None:
+    values = np.array([[1.0, 2.0, 6.0], [2.0, 2.0, 3.0]])
+    (band,) = traces(drawn(values)[0], "arm, band")
+    assert list(band.y) == [6.0, 3.0, 2.0, 1.0]
 
 
 def test_one_seed_has_no_band_and_says_so() -> None:
@@ -72,7 +83,7 @@ def test_nan_is_marked_at_the_last_finite_value_with_its_step() -> None:
     assert "arm, seed 0: NaN at step 2, 2 points" in notes
     fewer = traces(figure, "fewer")[0]
     assert list(fewer.customdata) == [2, 2, 1, 1]
-    assert traces(figure, "mean")[0].name == "arm: mean of 2, 95 % CI, down to 1"
+    assert traces(figure, "mean")[0].name == "arm: mean of 2, least to greatest, down to 1"
 
 
 def test_a_log_axis_puts_what_it_cannot_show_on_labelled_rails() -> None:

@@ -76,6 +76,7 @@ def test_escaped_text_has_no_markdown_left(text: str) -> None:
         (words.percent(math.nan), "not a number"),
         (words.points(0.0123), "+1.2"),
         (words.points(-0.5), "−50.0"),
+        (words.points(-0.0001), "0.0"),
         (words.duration(0.25), "0.2 s"),
         (words.duration(59), "59 s"),
         (words.duration(600), "10 min"),
