@@ -190,8 +190,9 @@ def test_the_encoders_readings_agree_with_one_another() -> None:
     assert entropy.columns["normalized entropy"] * np.log(12) == pytest.approx(entropy.columns["entropy"])
     assert attention.weights.sum(axis=-1) == pytest.approx(np.ones((3, 1, 2, 12)), abs=1e-6)
     assert (theta.columns["upper"] >= 0).all() and theta.provenance.exactness == "sampled"
-    n_pairs = 12 * 2
-    assert answers["trajectories"].points.shape == (3, n_pairs + 64, 2)
+    assert answers["trajectories"].points.shape == (3, 64, 2)
+    tokens = answers["token trajectories"]
+    assert isinstance(tokens, Trajectory) and tokens.points.shape == (3, 12 * 2, 2)
 
 
 def test_the_visual_model_has_only_a_value_matrix_and_says_why() -> None:
