@@ -17,6 +17,10 @@ from sandbox.store.folder import run_path
 POLL = 0.03
 """Seconds between looks at the run's database; one look at an unchanged one costs some microseconds."""
 STATE_POLL = 0.5
+NEWS_POLL = 0.05
+"""Seconds between questions just after the run's own word has changed: the queue hears of it too."""
+NEWS = 1.0
+"""Seconds for which a changed word is news."""
 LINGER = 20.0
 """Seconds for which a feed outlives its last viewer, so that a reload does not read everything again."""
 RECORDED = "recorded:"
@@ -73,12 +77,16 @@ class Channel:
         # The first look may read a long history: not on the loop that serves every other page.
         await asyncio.to_thread(self.feed.refresh)
         self._wake()
-        asked = 0.0
+        asked = changed = 0.0
+        word = None
         while True:
             await asyncio.sleep(POLL)
-            moved = self.feed.refresh()
-            if self._state_of is not None and time.monotonic() - asked > STATE_POLL:
-                asked = time.monotonic()
+            moved, now = self.feed.refresh(), time.monotonic()
+            if word != (word := (self.feed.meta.get("status") or {}).get("state")):
+                changed = now
+            patience = NEWS_POLL if now - changed < NEWS else STATE_POLL
+            if self._state_of is not None and now - asked > patience:
+                asked = now
                 moved |= await self._ask_queue(self._state_of)
             if moved:
                 self._wake()
