@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.foundations.errors import RunUnavailable
+from sandbox.runner.control import supervisor_runs
 from sandbox.store.folder import runs_root
 
 DESCRIBED = (
@@ -37,27 +38,37 @@ def catalogue_path(runs: Path | None = None) -> Path:
 
 
 def write_catalogue(runs: Path, text: str) -> None:
-    """Put the catalogue (JSON) in its place, whole or not at all; older ones go."""
+    """Put the catalogue (JSON) in its place, whole or not at all."""
     path = catalogue_path(runs)
     draft = path.with_suffix(f".{os.getpid()}.draft")
     draft.write_text(text, encoding="utf-8")
     draft.replace(path)
-    for old in runs.glob("catalogue-*.json"):
-        if old != path:
-            old.unlink(missing_ok=True)
+
+
+def drop_other_catalogues(runs: Path) -> None:
+    """Remove what other sources made; a starting supervisor does so, and what is left is its own."""
+    for file in runs.glob("catalogue-*.json"):
+        if file != catalogue_path(runs):
+            file.unlink(missing_ok=True)
 
 
 def catalogue(timeout: float = 20.0) -> dict[str, Any]:
-    """The catalogue as plain data, waiting for the supervisor to write it where need be."""
-    path = catalogue_path()
+    """The catalogue as plain data, waiting for the supervisor to write it where need be.
+
+    That of this process's own sources; while a supervisor of other sources runs, that one's, since
+    it is the one that trains.
+    """
     deadline = time.monotonic() + timeout
     while True:
-        try:
-            return dict(json.loads(path.read_text(encoding="utf-8")))
-        except FileNotFoundError:
-            if time.monotonic() > deadline:
-                raise RunUnavailable(
-                    f"The trainer has not described itself within {timeout:g} s; restart the app, "
-                    "or run `python -m sandbox doctor`."
-                ) from None
-            time.sleep(0.02)
+        others = list(runs_root().glob("catalogue-*.json")) if supervisor_runs() else []
+        for path in [catalogue_path(), *others]:
+            try:
+                return dict(json.loads(path.read_text(encoding="utf-8")))
+            except FileNotFoundError:
+                continue
+        if time.monotonic() > deadline:
+            raise RunUnavailable(
+                f"The trainer has not described itself within {timeout:g} s; restart the app, "
+                "or run `python -m sandbox doctor`."
+            )
+        time.sleep(0.02)

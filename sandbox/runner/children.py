@@ -155,14 +155,20 @@ class Children:
         self._preload = preload
         self._memory = default_memory() if memory is None else memory
 
-    def start(self) -> bool:
-        """Start the fork server; whether it loaded what it should, for it would not say if it had not."""
+    def start(self, given_up: Callable[[], bool] = lambda: False) -> bool:
+        """Start the fork server; whether it loaded what it should, for it would not say if it had not.
+
+        Loading takes seconds; `given_up` is asked meanwhile whether anybody still waits for it.
+        """
         if not self._preload:
             return True
         ours, theirs = self._context.Pipe()
         process = self._context.Process(target=report_preload, args=(theirs,), daemon=True)
         process.start()
         theirs.close()
+        while not ours.poll(0.05):
+            if given_up():
+                return False
         loaded = ours.recv()
         process.join()
         ours.close()

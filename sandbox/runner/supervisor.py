@@ -14,7 +14,7 @@ from multiprocessing.connection import wait
 from pathlib import Path
 
 from sandbox.foundations.errors import RunUnavailable
-from sandbox.runner.catalogue_file import catalogue_path, write_catalogue
+from sandbox.runner.catalogue_file import catalogue_path, drop_other_catalogues, write_catalogue
 from sandbox.runner.children import Checker, Children, Worker
 from sandbox.runner.lock import SupervisorLock
 from sandbox.runner.queue import open_catalogue, refusal
@@ -42,6 +42,7 @@ class Supervisor:
     def __init__(self, runs: Path, children: Children, at_once: int = 2) -> None:
         self.runs = runs
         self._lock = SupervisorLock(runs)
+        drop_other_catalogues(runs)
         self._children = children
         self._at_once = at_once
         self._catalogue = open_catalogue(runs)
@@ -59,7 +60,9 @@ class Supervisor:
     def run(self, lifeline: int | None = None) -> None:
         """Serve the queue until `end`, or until the descriptor `lifeline` is closed at its other end."""
         try:
-            self._children.start()
+            self._children.start(lambda: self._left_alone(lifeline))
+            if self._ended.is_set():
+                return
             self._requeue_interrupted()
             self._checker = self._children.checker()
             if not catalogue_path(self.runs).exists():
@@ -84,8 +87,7 @@ class Supervisor:
         if lifeline is not None:
             sources.append(lifeline)
         news = wait(sources, timeout=POLL)  # type: ignore[arg-type]
-        if lifeline in news and lifeline is not None and _closed(lifeline):
-            self._ended.set()
+        if lifeline in news and self._left_alone(lifeline):
             return
         for run_id, worker in list(self._workers.items()):
             self._listen(run_id, worker)
@@ -98,6 +100,12 @@ class Supervisor:
         if self._catalogue_changed():
             self._take_questions()
         self._start_waiting()
+
+    def _left_alone(self, lifeline: int | None) -> bool:
+        """Whether it is time to end: somebody said so, or whoever started this has gone."""
+        if lifeline is not None and _closed(lifeline):
+            self._ended.set()
+        return self._ended.is_set()
 
     def _catalogue_changed(self) -> bool:
         (version,) = self._catalogue.execute("PRAGMA data_version").fetchone()

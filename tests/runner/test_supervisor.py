@@ -198,3 +198,16 @@ def test_states_list_the_newest_first_and_one_owner_alone(runs_folder: Path) -> 
 def test_no_typed_text_becomes_a_path(run_id: str) -> None:
     with pytest.raises(RunUnavailable):
         queue.stop(run_id)
+
+
+def test_a_catalogue_of_other_sources_is_dropped_at_the_start(runs_folder: Path) -> None:
+    runs_folder.mkdir()
+    (runs_folder / "catalogue-0123.json").write_text('{"schema": "of old sources"}')
+    with supervising(runs_folder):
+        assert queue.catalogue() == {"schema": 1}
+    assert len(list(runs_folder.glob("catalogue-*.json"))) == 1
+
+
+def test_without_a_supervisor_the_catalogue_is_not_there_and_says_so(runs_folder: Path) -> None:
+    with pytest.raises(RunUnavailable, match="described itself"):
+        queue.catalogue(timeout=0.05)
