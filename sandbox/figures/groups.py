@@ -1,6 +1,7 @@
 """Seed groups: thin lines for the seeds, a thick mean, its band, and how many seeds stand behind it."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -14,6 +15,9 @@ from sandbox.store.thinning import thin, thinned_indices
 
 POINTS = 2000
 """Most points of one drawn line."""
+
+MARKERS = 9
+"""Markers along a thick line, so that arms are told apart without their colour."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +92,8 @@ def draw_group(
             figure.add_scatter(
                 x=line.steps,
                 y=shown,
-                mode="lines",
+                mode="lines" if several else "lines+markers",
+                marker=None if several else _markers(style),
                 name=label if several else f"{name} (1 seed, no band)",
                 legendgroup=name,
                 showlegend=listed and not several,
@@ -138,7 +143,8 @@ def _middle(
     figure.add_scatter(
         x=steps,
         y=np.where(full, centre, np.nan),
-        mode="lines",
+        mode="lines+markers",
+        marker=_markers(style),
         name=label,
         legendgroup=name,
         customdata=n,
@@ -159,6 +165,10 @@ def _middle(
             line=line | {"dash": "dot", "width": 1.5},
             hovertemplate=f"{name} %{{y:.4g}} (n = %{{customdata}})<extra></extra>",
         )
+
+
+def _markers(style: Style) -> dict[str, Any]:
+    return {"symbol": style.symbol, "size": 7, "color": style.colour, "maxdisplayed": MARKERS}
 
 
 def _shown(values: np.ndarray, log: bool) -> np.ndarray:

@@ -10,9 +10,10 @@ from sandbox.figures.drawing import Drawing, blank, literal, says
 from sandbox.figures.groups import SeedGroup, draw_group
 from sandbox.figures.palette import arm_style, group_style, sequential
 from sandbox.figures.rails import Rails
+from sandbox.figures.small_models import small_model_figure
 from sandbox.foundations.answers import NotApplicable
 from sandbox.foundations.certificate import Certificate
-from sandbox.foundations.readings import Answer, AttentionMap, PerHead, Provenance, Trajectory
+from sandbox.foundations.readings import Answer, AttentionMap, PerHead, Provenance, SmallModel, Trajectory
 from sandbox.store import Run
 
 TAIL = 200
@@ -182,6 +183,14 @@ def _(answer: Certificate, asked: Asked) -> Drawing:
     drawing = certificate_figure(
         answer, asked.run, asked.kind, asked.arm, asked.seed, asked.layer, asked.head, asked.dark
     )
+    return Drawing(drawing.figure, (*drawing.notes, *provenance(answer.provenance)), drawing.alt)
+
+
+@_draw.register
+def _(answer: SmallModel, asked: Asked) -> Drawing:
+    """The sequence embeddings of one arm and seed, with the level lines of the answer."""
+    where = f"arm {asked.arm}, seed {asked.seed}, step {asked.step}"
+    drawing = small_model_figure(answer, where, asked.kind, asked.dark)
     return Drawing(drawing.figure, (*drawing.notes, *provenance(answer.provenance)), drawing.alt)
 
 

@@ -39,6 +39,7 @@ def test_seeds_are_thin_the_mean_thick_and_the_legend_counts_them() -> None:
     assert list(mean.y) == [2, 3]
     assert mean.name == "arm: mean of 2, least to greatest"
     assert all(trace.line.width < mean.line.width for trace in seeds)
+    assert mean.marker.symbol == STYLE.symbol
     assert [trace.name for trace in figure.data if trace.showlegend is not False] == [mean.name]
 
 
