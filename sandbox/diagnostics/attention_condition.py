@@ -5,8 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from sandbox.diagnostics.family import Diagnostic, SnapshotView, layer_probes
-from sandbox.diagnostics.rows import NO_ATTENTION
+from sandbox.diagnostics.family import Diagnostic, SnapshotView
+from sandbox.diagnostics.rows import token_attention
 from sandbox.foundations.answers import NotApplicable
 from sandbox.foundations.knobs import knob
 from sandbox.foundations.readings import Answer, PerHead, Provenance
@@ -49,9 +49,10 @@ class AttentionCondition(Diagnostic):
 
     def read(self, view: SnapshotView) -> Answer:
         """Columns "median", "geometric mean" (of the regular ones) and "share singular"."""
-        layers = layer_probes(view.trace, "attention.weights")
-        if not layers:
-            return NO_ATTENTION
+        found = token_attention(view)
+        if isinstance(found, NotApplicable):
+            return found
+        layers = found.weights
         if layers[0].shape[-1] != layers[0].shape[-2]:
             return NotApplicable(NOT_SQUARE)
         n_read = min(self.sequences, len(view.probe.tokens))
@@ -89,6 +90,7 @@ class AttentionCondition(Diagnostic):
                 note=(
                     f"{n_read} of {len(view.probe.tokens)} probe sequences; singular where the smallest "
                     "value is at most the tolerance times the largest; the geometric mean is over the others"
+                    + (f"; {found.note}" if found.note else "")
                 ),
             ),
         )

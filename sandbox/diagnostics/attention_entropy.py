@@ -42,13 +42,15 @@ class AttentionEntropy(Diagnostic):
         if isinstance(rows, NotApplicable):
             return rows
         entropy = row_entropy(rows.weights, rows.visible)
-        n_visible = rows.visible.sum(axis=-1)
-        several = n_visible > 1
+        several = rows.n_visible > 1  # layer row
+        n_several = several.sum(axis=-1)
         columns = {"entropy": rows.answer(entropy.mean(axis=-1))}
         without = {}
         if several.any():
-            normalized = np.minimum(entropy[..., several] / np.log(n_visible[several]), 1.0)
-            columns["normalized entropy"] = rows.answer(normalized.mean(axis=-1))
+            flat = np.log(np.maximum(rows.n_visible, 2))[:, None]  # layer 1 row
+            normalized = np.where(several[:, None], np.minimum(entropy / flat, 1.0), 0.0).sum(axis=-1)
+            mean = normalized / np.where(n_several > 0, n_several, np.nan)[:, None]
+            columns["normalized entropy"] = rows.answer(mean)
         else:
             without["normalized entropy"] = (
                 "Every probe query sees a single key, so there is nothing to divide by."
@@ -67,8 +69,8 @@ class AttentionEntropy(Diagnostic):
                 sample_size=len(rows.visible),
                 exactness=rows.exactness,
                 note=(
-                    f"{rows.sample}; the normalized entropy leaves out {int((~several).sum())} rows with "
-                    "one visible key"
+                    f"{rows.sample}; the normalized entropy leaves out "
+                    f"{int((~several).sum(axis=-1).max())} rows with one visible key"
                 ),
             ),
         )

@@ -5,8 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from sandbox.diagnostics.family import Diagnostic, SnapshotView, layer_probes
-from sandbox.diagnostics.rows import NO_ATTENTION
+from sandbox.diagnostics.family import Diagnostic, SnapshotView
+from sandbox.diagnostics.rows import token_attention
 from sandbox.foundations.answers import NotApplicable
 from sandbox.foundations.knobs import knob
 from sandbox.foundations.readings import Answer, AttentionMap, Provenance
@@ -30,9 +30,9 @@ class AttentionMapOfSequence(Diagnostic):
 
     def read(self, view: SnapshotView) -> Answer:
         """Weights in the precision of training, with token labels and the cells a query may see."""
-        layers = layer_probes(view.trace, "attention.weights")
-        if not layers:
-            return NO_ATTENTION
+        layers = token_attention(view)
+        if isinstance(layers, NotApplicable):
+            return layers
         n_probe = len(view.probe.tokens)
         if self.sequence >= n_probe:
             return NotApplicable(
@@ -41,14 +41,15 @@ class AttentionMapOfSequence(Diagnostic):
         visible = view.probe.visible[self.sequence]
         shown = int(np.flatnonzero(visible)[-1]) + 1 if visible.any() else len(visible)
         keys = tuple(view.probe.token_labels[t] for t in view.probe.tokens[self.sequence, :shown])
-        weights = np.stack([layer[:, self.sequence] for layer in layers], axis=1)[..., :shown]
+        weights = np.stack([layer[:, self.sequence] for layer in layers.weights], axis=1)[..., :shown]
         n_queries = weights.shape[-2]
         if n_queries == len(visible):  # queries are the tokens themselves
             weights, queries, sees = weights[..., :shown, :], keys, visible[:shown]
         else:
             queries = ("query",) if n_queries == 1 else tuple(f"query {i + 1}" for i in range(n_queries))
             sees = np.ones(n_queries, dtype=np.bool_)
-        mask = sees[:, None] & visible[None, :shown]
+        within_reach = np.asarray(layers.visible[:, self.sequence].any(axis=0))[: len(sees), :shown]
+        mask = sees[:, None] & within_reach
         return AttentionMap(
             weights=np.where(mask, weights, 0).astype(np.float32),
             key_labels=keys,
@@ -59,6 +60,7 @@ class AttentionMapOfSequence(Diagnostic):
                 method="as the model computed it",
                 sample_size=1,
                 note=f"probe sequence {self.sequence}, class {view.probe.labels[self.sequence]}"
-                + (f"; {len(visible) - shown} padded positions cut off" if shown < len(visible) else ""),
+                + (f"; {len(visible) - shown} padded positions cut off" if shown < len(visible) else "")
+                + (f"; {layers.note}" if layers.note else ""),
             ),
         )

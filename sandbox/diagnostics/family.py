@@ -106,8 +106,13 @@ class Diagnostic(Idea, ABC):
 
 def layer_probes(trace: Mapping[str, np.ndarray], ending: str) -> Sequence[np.ndarray]:
     """The probes whose name ends in `ending`, from the first layer to the last."""
+    return [trace[name] for name in layer_names(trace, ending)]
+
+
+def layer_names(trace: Mapping[str, np.ndarray], ending: str) -> list[str]:
+    """The names of `layer_probes`, in the same order."""
     names = [name for name in trace if name == ending or name.endswith(f".{ending}")]
-    return [trace[name] for name in sorted(names, key=_layer)]
+    return sorted(names, key=_layer)
 
 
 def _layer(name: str) -> int:

@@ -64,6 +64,8 @@ def softmax_heads(view: SnapshotView, n_sequences: int) -> Heads | NotApplicable
     replayed = replay(view, n_samples)
     if isinstance(replayed, NotApplicable):
         return replayed
+    if any(f"{name}.{part}" not in replayed[0] for name in layers for part in ("scores", "weights")):
+        return OTHER_MECHANISM
     found = tuple(_members(view, layers, replayed, n_samples))
     members = tuple(member for member, _ in found)
     n_runs, n_layers, n_heads = view.projections["query"].shape[:3]

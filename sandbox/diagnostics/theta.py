@@ -99,7 +99,7 @@ class BracketedRows(NamedTuple):
 
 def bracketed_rows(view: SnapshotView, found: AttentionRows, n_rows: int) -> BracketedRows | NotApplicable:
     """Brackets of `n_rows` evenly spaced rows of each head, worked out once for each view."""
-    several = found.visible.sum(axis=-1) > 1
+    several = found.n_visible.min(axis=0) > 1
     if not several.any():
         return NotApplicable("Every probe query sees a single key, where theta is 0 by definition.")
     weights, visible = found.weights[..., several, :], found.visible[several]
