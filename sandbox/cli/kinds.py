@@ -3,17 +3,15 @@
 import ast
 from pathlib import Path
 
-FOLDERS = (
-    "attention", "conditioning/projection", "conditioning/output", "initialization", "models/placement",
-)  # fmt: skip
+FOLDERS = ("attention", "conditioning", "initialization", "models/placement")
 
 
 def registered_kinds(folders: tuple[str, ...] = FOLDERS) -> list[str]:
-    """Every kind that a decorator `@Family.variants.register("kind")` enters in these folders."""
+    """Every kind that a decorator `@Family.variants.register("kind")` enters in or below these folders."""
     package = Path(__file__).resolve().parents[1]
     kinds = []
     for folder in folders:
-        for path in sorted((package / folder).glob("*.py")):
+        for path in sorted((package / folder).rglob("*.py")):
             for node in ast.parse(path.read_text(encoding="utf-8")).body:
                 if isinstance(node, ast.ClassDef):
                     kinds += [kind for d in node.decorator_list if (kind := _registers(d)) is not None]
