@@ -13,7 +13,8 @@ BIN := .venv/bin
 export OMP_NUM_THREADS := 1
 export PYTHON TORCH_INDEX
 
-.PHONY: help run setup setup-dev browser test test-fast check format bench screens lock image clean
+.PHONY: help run setup setup-dev browser test test-fast test-combinations check format bench screens lock
+.PHONY: image clean
 
 help:
 	@sed -n 's/^## \([a-z-]*\): /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -40,6 +41,10 @@ test: setup-dev browser
 ## test-fast: everything but the browser and learning tests
 test-fast: setup-dev
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not e2e and not slow" $(ARGS)
+
+## test-combinations: every pair of ideas across families, trained and resumed
+test-combinations: setup-dev
+	$(BIN)/python -m pytest tests/combinations -n 2 -m combinations $(ARGS)
 
 ## check: format, lint, types, floors, Dockerfile
 check: setup-dev

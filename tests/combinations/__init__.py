@@ -1,0 +1,1 @@
+"""Ideas of different families together: every pair of them builds, trains and resumes."""
