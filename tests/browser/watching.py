@@ -21,6 +21,19 @@ PRESSED = """([label, word, patience]) => new Promise((resolve) => {
   look();
 })"""
 
+# Milliseconds from the click on Train until the run has a picture.
+TRAINED = """(button) => new Promise((resolve) => {
+  const began = performance.now();
+  const look = () => {
+    const view = document.querySelector('.acs-live');
+    const drawn = view?.dataset.step && view.querySelector('[data-kind="loss"] canvas');
+    if (drawn) resolve(performance.now() - began);
+    else requestAnimationFrame(look);
+  };
+  button.click();
+  look();
+})"""
+
 INK = """(canvas) => {
   const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
   let n = 0;
@@ -67,11 +80,9 @@ class Watched:
     def train(self) -> float:
         """Press Train; milliseconds until the first picture of the run."""
         expect(self.train_button).to_be_enabled()
-        self.train_button.click()
-        began = self.page.evaluate("performance.now()")
-        self.page.wait_for_selector('.acs-live[data-step] [data-kind="loss"]')
+        passed = float(self.train_button.evaluate(TRAINED))
         self.page.wait_for_url("**run=**")
-        return float(self.page.evaluate("performance.now()")) - float(began)
+        return passed
 
     def step(self) -> int:
         """The step that the newest picture shows."""
