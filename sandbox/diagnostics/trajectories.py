@@ -11,6 +11,8 @@ from sandbox.foundations.answers import NotApplicable
 from sandbox.foundations.readings import Answer
 
 SEQUENCE_EMBEDDINGS = ("readout", "xi")
+CLASSIFIER = "classify.weight"
+"""The encoder's matrix (class, d_model) that reads the classes off its read-out."""
 
 
 @Diagnostic.variants.register("trajectories")
@@ -26,7 +28,11 @@ class Trajectories(Diagnostic):
     unit: ClassVar[str] = "embedding units"
     source: ClassVar[str] = "Odonnat, Bouaziz & Cabannes, arXiv 2410.24050 (embedding pictures)"
     certainty: ClassVar[str] = "A: what is drawn at d = 2; C: the plane for larger widths is our choice"
-    our_reading: ClassVar[str] = f"Sequences are drawn as the classifier reads them. {CHOICE}"
+    our_reading: ClassVar[str] = (
+        f"Sequences are drawn as the classifier reads them. {CHOICE} In the encoder the first "
+        "axis is what its classifier reads at the start, with three classes or more both are: of a plane of "
+        "largest variance at the start, four hundredths of the later variance were left."
+    )
 
     def read(self, view: SnapshotView) -> Answer:
         """Points of every run; fits the plane into `view.basis` where that has none yet."""
@@ -46,4 +52,5 @@ def _points(view: SnapshotView) -> Points | NotApplicable:
         values=values,
         labels=tuple(" ".join(view.probe.sequence(row)) for row in range(len(view.probe.tokens))),
         groups=tuple(f"class {label}" for label in view.probe.labels),
+        read_by=view.weights.get(CLASSIFIER) if name == "readout" else None,
     )

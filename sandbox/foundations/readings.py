@@ -12,6 +12,7 @@ from sandbox.foundations.answers import NotApplicable
 from sandbox.foundations.certificate import CERTIFICATE_COLUMNS, CERTIFICATE_WORDS, Certificate
 from sandbox.foundations.errors import InvalidData
 from sandbox.foundations.provenance import Provenance, one_row, shaped
+from sandbox.foundations.small_model import SmallModel
 
 __all__ = [
     "Answer",
@@ -20,6 +21,7 @@ __all__ = [
     "PerHead",
     "Provenance",
     "Reading",
+    "SmallModel",
     "Trajectory",
     "decode",
     "encode",
@@ -126,7 +128,7 @@ class AttentionMap:
         return replace(self, weights=one_row(self.weights, index))
 
 
-Reading = PerHead | Trajectory | AttentionMap | Certificate
+Reading = PerHead | Trajectory | AttentionMap | Certificate | SmallModel
 Answer = Reading | NotApplicable
 
 
@@ -159,6 +161,8 @@ def encode(reading: Answer) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         words = {name: list(getattr(reading, name)) for name in CERTIFICATE_WORDS}
         meta |= {"columns": list(CERTIFICATE_COLUMNS), "unit": reading.unit, **words}
         return {name: getattr(reading, name) for name in CERTIFICATE_COLUMNS}, meta
+    if isinstance(reading, SmallModel):
+        return {"values": reading.values}, meta | reading.meta()
     meta |= {
         "columns": ["weights"],
         "key_labels": list(reading.key_labels),
@@ -213,9 +217,11 @@ def decode(columns: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> Answer
                 unit=meta["unit"],
                 provenance=provenance,
             )
+        if meta["type"] == "SmallModel":
+            return SmallModel.of_meta(columns["values"], meta, provenance)
     except (KeyError, TypeError) as problem:
         raise InvalidData(f"A stored reading is incomplete ({problem}); record it again.") from problem
     raise InvalidData(
         f"A stored reading has type {meta['type']!r}; this version knows PerHead, Trajectory, "
-        "AttentionMap, Certificate."
+        "AttentionMap, Certificate, SmallModel."
     )

@@ -10,7 +10,7 @@ from sandbox.ui import choices
 from sandbox.ui.words import escaped
 
 LOSS, ACCURACY, BY_GROUP = "Loss", "Accuracy", "Accuracy by group"
-OF_ONE_SEED = ("Trajectory", "AttentionMap", "Certificate")
+OF_ONE_SEED = ("Trajectory", "AttentionMap", "Certificate", "SmallModel")
 """Readings whose drawing shows one arm and seed; the others show all of them."""
 
 

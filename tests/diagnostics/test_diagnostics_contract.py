@@ -34,13 +34,14 @@ from tests.diagnostics.views import one_run, random_view, visual_view
 
 KINDS = ["attention entropy", "attention map", "condition numbers", "theta", "trajectories"]
 KINDS += ["theta certificates", "singular values", "attention condition", "clustering", "token effect"]
-KINDS += ["normalization curvature", "attention jacobian", "jacobian certificates"]
+KINDS += ["normalization curvature", "attention jacobian", "jacobian certificates", "sharpness"]
+KINDS += ["residual geometry", "layer norms"]
 OF_XI = {"clustering", "token effect", "normalization curvature"}
-REPLAYED = {"attention jacobian", "jacobian certificates"}
+REPLAYED = {kind for kind, asked in Diagnostic.variants.items() if asked.cost == "costly"}
 MAY_BE_INFINITE = {"attention condition", *REPLAYED}
 NO_ANSWER = {
-    "encoder": {"token effect", "normalization curvature"},
-    "visual": {"attention condition", "attention jacobian", "jacobian certificates"},
+    "encoder": {"token effect", "normalization curvature", "visual weights"},
+    "visual": {"attention condition", *REPLAYED} - {"sharpness"},
     "listops": {"clustering"},
 }
 """Kinds that mean nothing in models or tasks whose name holds the word."""
@@ -78,6 +79,8 @@ def snapshot(kind: str) -> SnapshotView:
     """A snapshot of three seeds that the kind has an answer for."""
     if kind in REPLAYED:
         return look(group("post-ln encoder of two layers"))
+    if kind == "visual weights":
+        return look(group("visual model"))
     return visual_view() if kind in OF_XI else random_view()
 
 

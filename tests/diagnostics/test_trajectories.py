@@ -1,5 +1,7 @@
 """Trajectories: each plane is fixed, tells the truth about what it shows, and never flips."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -89,7 +91,9 @@ def test_padding_is_no_point() -> None:
     embedding = np.random.default_rng(0).normal(size=(1, 2, 3, 2))
     embedding[0, 1, 0] = embedding[0, 0, 0]
     embedding[0, :, 2] = np.nan
-    found = tokens_of(view(probe(tokens, visible, token_labels=("PAD", "7", "[MAX")), {"embedding": embedding}))
+    found = tokens_of(
+        view(probe(tokens, visible, token_labels=("PAD", "7", "[MAX")), {"embedding": embedding})
+    )
     assert found.labels == ("7 @ 1", "[MAX @ 2") and found.groups == ("number", "operator")
     assert np.isfinite(found.points).all()
 
@@ -139,6 +143,24 @@ def test_the_basis_is_fitted_once_and_later_frames_move_in_it_without_a_flip() -
     assert after.points + offset == pytest.approx(-(before.points + offset), abs=1e-5)
     assert before.provenance == after.provenance
     assert "fitted at step 7 on all seeds" in after.provenance.method
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 10])
+def test_in_the_encoder_the_axes_are_what_the_classifier_reads_at_the_start(n_classes: int) -> None:
+    snapshot = random_view()
+    classify = np.random.default_rng(3).normal(size=(3, n_classes, 8))
+    snapshot = replace(snapshot, weights={"classify.weight": classify})
+    found, axes = read(snapshot), snapshot.basis[COMPONENTS]
+    assert axes @ axes.swapaxes(1, 2) == pytest.approx(np.broadcast_to(np.eye(2), (3, 2, 2)), abs=1e-12)
+    assert "what the classifier reads" in found.provenance.method
+    if n_classes == 2:  # the first axis is the difference of the logits, up to its length
+        logits = snapshot.trace["readout"].astype(np.float64) @ classify.swapaxes(1, 2)
+        margin = logits[..., 0] - logits[..., 1]
+        for run in range(3):
+            assert np.corrcoef(margin[run], found.points[run, :, 0])[0, 1] == pytest.approx(1, abs=1e-6)
+    if n_classes == 3:  # the plane holds all that the classifier tells apart
+        centred = classify - classify.mean(axis=1, keepdims=True)
+        assert centred @ axes.swapaxes(1, 2) @ axes == pytest.approx(centred, abs=1e-9)
 
 
 def test_every_seeds_axes_are_orthonormal() -> None:
@@ -204,6 +226,9 @@ def test_a_basis_of_other_seeds_or_another_width_is_refused() -> None:
 
 def test_a_model_without_embedding_or_with_one_dimension_has_no_trajectories() -> None:
     batch = probe([[0, 1]])
-    for trace in ({"logits": np.ones((1, 1, 2))}, {"embedding": np.ones((1, 1, 2, 1)), "xi": np.ones((1, 1, 1))}):
+    for trace in (
+        {"logits": np.ones((1, 1, 2))},
+        {"embedding": np.ones((1, 1, 2, 1)), "xi": np.ones((1, 1, 1))},
+    ):
         for kind in KINDS:
             assert isinstance(kind.read(view(batch, trace)), NotApplicable)
