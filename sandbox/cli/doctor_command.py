@@ -96,13 +96,6 @@ def _requirements() -> list[str]:
 
 
 def _devices() -> dict[str, str]:
-    import torch
+    from sandbox.engine.device import device_sentences
 
-    devices = {"cpu": f"torch {torch.__version__}"}
-    if torch.cuda.is_available():
-        devices["cuda"] = torch.cuda.get_device_name(0)
-    elif torch.version.cuda:
-        devices["cuda"] = "none: this torch could use one, but the machine shows no usable GPU"
-    else:
-        devices["cuda"] = "none: this torch is built without CUDA; README says how to install one with it"
-    return devices
+    return device_sentences()

@@ -5,6 +5,7 @@ import json
 import os
 import time
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,16 @@ DESCRIBED = (
 """Packages whose sources decide what the catalogue says."""
 
 
+GPU = Path("/dev/nvidiactl")
+"""Stands where a driver is loaded; asking torch would load it here."""
+
+
 @cache
 def sources_hash() -> str:
-    """A hash over the sources that the catalogue is made from; the same for the life of a process."""
+    """A hash over what the catalogue is made from: sources, torch build, GPU; kept for the process's life."""
     package = Path(__file__).resolve().parents[1]
     digest = hashlib.blake2b(digest_size=12)
+    digest.update(f"{version('torch')} {GPU.exists()}".encode())
     for name in DESCRIBED:
         for path in sorted((package / name).rglob("*")):
             if path.suffix in {".py", ".toml"}:

@@ -184,7 +184,7 @@ def test_the_first_evaluation_at_the_target_is_an_event(tmp_path: Path) -> None:
             "split": "overlapping"}  # fmt: skip
     run = sandbox.train(
         tiny_experiment(
-            task=easy, steps=300, optimizer={"kind": "adamw", "learning_rate": 0.02}, evaluate_every=5
+            task=easy, steps=32, optimizer={"kind": "adamw", "learning_rate": 0.03}, evaluate_every=4
         ),
         out=tmp_path / "run",
     )
@@ -247,7 +247,7 @@ def test_a_running_run_is_committed_within_a_sixth_of_a_second_and_a_turn(tmp_pa
     commits: list[float] = []
     turns: list[float] = []
     execution = Execution(
-        tiny_experiment(steps=150),
+        tiny_experiment(steps=60),
         tmp_path / "run",
         live=True,
         on_beat=lambda *_: commits.append(time.monotonic()),
