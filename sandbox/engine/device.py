@@ -21,6 +21,17 @@ def available_devices() -> tuple[str, ...]:
     return DEVICES if torch.cuda.is_available() else DEVICES[:1]
 
 
+def device_sentences() -> dict[str, str]:
+    """What there is to say of each device, by name: what was found, or why it cannot be used."""
+    if torch.cuda.is_available():
+        cuda = torch.cuda.get_device_name(0)
+    elif torch.version.cuda:
+        cuda = "none: this torch could use one, but the machine shows no usable GPU"
+    else:
+        cuda = "none: this torch is built without CUDA; README says how to install one with it"
+    return {"cpu": f"torch {torch.__version__}, one thread per run", "cuda": cuda}
+
+
 def choose_device(name: str) -> torch.device:
     """Return the torch device of that name, or raise DeviceUnavailable in one sentence."""
     if name not in DEVICES:

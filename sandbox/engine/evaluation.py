@@ -11,9 +11,15 @@ from sandbox.engine.stacking import VECTOR_ROWS, Parameters, StackedModel, stack
 from sandbox.tasks import Dataset
 
 TRAIN_ROWS = 2048
-"""So many of the first training rows are evaluated: the whole set of the small tasks, a share of ListOps."""
+"""A training set of at most so many rows is evaluated whole; of a larger one as many rows as are tested."""
 BLOCK_FLOATS = 2**18  # runs x rows x tokens x width of one forward pass without gradients
 STACK_OF_BLOCKS = 8  # runs of one such pass where runs are stacked
+
+
+def evaluated_train_rows(n_train: int, n_test: int) -> int:
+    """How many of the first training rows are evaluated: precise enough, and no dearer than the test set."""
+    return n_train if n_train <= TRAIN_ROWS else min(TRAIN_ROWS, n_test)
+
 
 Metrics = dict[str, Float[np.ndarray, " run"]]
 

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from sandbox.engine.batches import Batches
 from sandbox.engine.device import choose_device, full_precision, keep_freed_memory
-from sandbox.engine.evaluation import TRAIN_ROWS, Metrics, RowSet, group_accuracies
+from sandbox.engine.evaluation import Metrics, RowSet, evaluated_train_rows, group_accuracies
 from sandbox.engine.exactness import stacks_exactly
 from sandbox.engine.gradient import losses_and_gradients
 from sandbox.engine.layout import Layout, in_row_order
@@ -78,10 +78,11 @@ class TorchGroup:
         data = [self.task_data[member] for member in members]
         tokens, targets = _stacked(data, "train")
         self._batches = Batches(tokens, targets, [seeds[m] for m in members], batch_size, self.device)
+        n_evaluated = evaluated_train_rows(tokens.shape[1], len(data[0].test_targets))
         self._row_sets = {
             name: RowSet(*rows, len(members), cost, stacked=size > 1, device=self.device)
             for name, rows in {
-                "train": (tokens[:, :TRAIN_ROWS], targets[:, :TRAIN_ROWS]),
+                "train": (tokens[:, :n_evaluated], targets[:, :n_evaluated]),
                 "test": _stacked(data, "test"),
             }.items()
         }
@@ -100,9 +101,7 @@ class TorchGroup:
         """
         modules = self._build(setting)
         if Layout.of(in_row_order(modules[0])) != self.layout:
-            raise InvalidExperiment(
-                "A group in training keeps its parameters; start a run of its own."
-            )
+            raise InvalidExperiment("A group in training keeps its parameters; start a run of its own.")
         self.setting = setting
         self._model = StackedModel(modules[0], self._model.size)
         members = with_companion(len(self.seeds), self._model.size)
@@ -127,7 +126,7 @@ class TorchGroup:
         return collected.cpu().numpy()[:, : len(self.seeds)]
 
     def evaluate(self) -> Metrics:
-        """Loss (nats) and accuracy on the test set and on the first 2048 training rows, by name.
+        """Loss (nats) and accuracy on the test set and on `evaluated_train_rows`, by name.
 
         Keys: train_loss, train_accuracy, test_loss, test_accuracy and test_accuracy/<group>/<label>.
         """

@@ -5,6 +5,7 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from sandbox.diagnostics import Diagnostic
+from sandbox.engine.device import available_devices, device_sentences
 from sandbox.engine.optimizer import Optimizer
 from sandbox.experiment.arm import SLOTS, STANDARD, arm_kinds
 from sandbox.experiment.cost import estimate, of_arm, refuse_excess
@@ -39,6 +40,10 @@ def describe() -> dict[str, Any]:
         },
         "family_titles": {family: registry.family for family, registry in families.items()},
         "pace": _knobs(Pace),
+        "devices": {
+            name: {"available": name in available_devices(), "sentence": sentence}
+            for name, sentence in device_sentences().items()
+        },
         "slots": list(SLOTS),
         "arm_kinds": {STANDARD: None} | arm_kinds(),
         "presets": {

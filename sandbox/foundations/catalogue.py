@@ -22,6 +22,14 @@ class KnobEntry:
 
 
 @dataclass(frozen=True)
+class DeviceEntry:
+    """Whether a run can train on the device, and what was found or is missing."""
+
+    available: bool
+    sentence: str
+
+
+@dataclass(frozen=True)
 class VariantEntry:
     """One variant: its words, knobs, slots, and the slots that mean nothing in it."""
 
@@ -53,6 +61,7 @@ class Catalogue:
         self.presets: dict[str, dict[str, Any]] = dict(data["presets"])
         self.family_titles: dict[str, str] = dict(data["family_titles"])
         self.pace = _knob_entries(data["pace"])
+        self.devices = {name: DeviceEntry(**entry) for name, entry in data["devices"].items()}
         self.families: dict[str, dict[str, VariantEntry]] = {
             family: {kind: _variant_entry(kind, entry) for kind, entry in variants.items()}
             for family, variants in data["families"].items()

@@ -48,7 +48,7 @@ def live_view(
         "mode": mode,
         "version": scripts_version(),
         "height": height,
-        "panels": list(panels) if panels else None,
+        "panels": panels,
     }
     _live_view(key=key, data=data)
 

@@ -11,7 +11,10 @@ from sandbox.ui import choices, session, widgets
 from sandbox.ui.arms import applicable, is_standard, menu, parse_arm, spec_of, stands_for
 from sandbox.ui.complete import complete
 from sandbox.ui.settings import STANDARD, Plain, variant
-from sandbox.ui.words import escaped
+from sandbox.ui.words import count, escaped
+
+Offer = tuple[str, VariantEntry, str]
+"""A checkbox of the menu: slot, variant, and the reason why it cannot be on."""
 
 
 def arms(catalogue: Catalogue, draft: Plain) -> None:
@@ -22,9 +25,36 @@ def arms(catalogue: Catalogue, draft: Plain) -> None:
             "arm.standard", "Standard", any(map(is_standard, on)), _toggle_standard,
             "The model as it is below, nothing conditioned.",
         )  # fmt: skip
-        for slot, entry, reason in menu(catalogue, draft["model"]):
+        shown, more = _split(catalogue, draft, on)
+        for slot, entry, reason in shown:
             _variant(catalogue, draft, on, slot, entry, reason)
+        if more:
+            with st.expander(f"{count(len(more), 'more method')}", key="rail.Arms.more"):
+                _by_slot(catalogue, draft, on, more)
         _combinations(catalogue, draft, on)
+
+
+def _split(catalogue: Catalogue, draft: Plain, on: list[Plain]) -> tuple[list[Offer], list[Offer]]:
+    """What stands open in the menu (ticked, or compared in a preset), and what waits behind one click."""
+    compared = {
+        (slot, settings["kind"])
+        for preset in catalogue.presets.values()
+        for arm in preset["experiment"]["arms"]
+        for slot, settings in arm.items()
+        if slot in ("projection", "output", "initialization")
+    }
+    offers = menu(catalogue, draft["model"])
+    ticked = {(s, e.kind) for s, e, _ in offers for arm in on if stands_for(arm, s, e.kind)}
+    shown = [offer for offer in offers if (offer[0], offer[1].kind) in compared | ticked]
+    return shown, [offer for offer in offers if offer not in shown]
+
+
+def _by_slot(catalogue: Catalogue, draft: Plain, on: list[Plain], offers: list[Offer]) -> None:
+    for slot in dict.fromkeys(slot for slot, _, _ in offers):
+        st.caption(f"**{escaped(catalogue.family_titles[slot].capitalize())}**")
+        for offer in offers:
+            if offer[0] == slot:
+                _variant(catalogue, draft, on, *offer)
 
 
 def trained(catalogue: Catalogue, draft: Plain) -> Plain:

@@ -108,6 +108,24 @@ def _pace(catalogue: Catalogue, draft: Plain) -> None:
             help="Whole numbers with commas, or a range such as 0-7. Every arm trains every seed.",
         )
         widgets.knobs(catalogue.pace, draft, "run", _write())
+        _device(catalogue)
+
+
+def _device(catalogue: Catalogue) -> None:
+    """Where the run trains; a device that is not there says why, and cannot be chosen."""
+    usable = [name for name, device in catalogue.devices.items() if device.available]
+    session.show("run.device", session.device())
+    st.selectbox(
+        "Device",
+        usable,
+        key="run.device",
+        format_func=str.upper,
+        disabled=len(usable) == 1,
+        on_change=session.on_change("run.device", session.set_device),
+    )
+    for name, device in catalogue.devices.items():
+        if not device.available:
+            st.caption(escaped(f"{name.upper()}: {device.sentence}"))
 
 
 def _drawer(title: str, summary: str) -> Any:

@@ -16,8 +16,8 @@ from sandbox.ui.settings import Plain
 Level = Literal["Beginner", "Researcher"]
 LEVELS: tuple[Level, ...] = ("Beginner", "Researcher")
 
-_DRAFT, _SHELF, _LEVEL, _NOTICE, _RUN, _SEEN = (
-    f"session.{name}" for name in ("draft", "shelf", "level", "notice", "run", "seen")
+_DRAFT, _SHELF, _LEVEL, _NOTICE, _RUN, _SEEN, _DEVICE = (
+    f"session.{name}" for name in ("draft", "shelf", "level", "notice", "run", "seen", "device")
 )
 
 
@@ -49,6 +49,16 @@ def level() -> Level:
 def set_level(chosen: Level) -> None:
     """Open or close the expert controls from now on."""
     st.session_state[_LEVEL] = chosen
+
+
+def device() -> str:
+    """Where the next run trains; it is no part of the experiment, since it does not define the science."""
+    return st.session_state.get(_DEVICE, "cpu")
+
+
+def set_device(name: str) -> None:
+    """Let the next run train on this device."""
+    st.session_state[_DEVICE] = name
 
 
 def notice(sentence: str, kind: Literal["error", "info"] = "error") -> None:

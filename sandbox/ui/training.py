@@ -35,7 +35,7 @@ def train(plain: Plain) -> None:
         if not answer["ok"]:
             session.notice(answer["error"])
             return
-        st.query_params[RUN] = queue.enqueue(answer["plain"], OWNER)
+        st.query_params[RUN] = queue.enqueue(answer["plain"], OWNER, device=session.device())
     except SandboxError as error:
         session.notice(str(error))
 

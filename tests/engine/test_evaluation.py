@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from sandbox.engine.evaluation import TRAIN_ROWS, group_accuracies
+from sandbox.engine.evaluation import evaluated_train_rows, group_accuracies
 from sandbox.engine.torch_engine import TorchGroup
 from sandbox.models.visual_model import VisualModel
 from sandbox.tasks import Dataset, Group
@@ -46,12 +46,13 @@ def test_the_reference_start_has_the_published_codes_first_metrics() -> None:
     }
 
 
-def test_at_most_2048_training_rows_are_evaluated() -> None:
+def test_a_small_training_set_is_evaluated_whole_and_a_large_one_like_the_test_set() -> None:
+    assert evaluated_train_rows(2048, 100) == 2048 and evaluated_train_rows(50_000, 4000) == 2048
     long = replace(ARMS["visual model, stacked"], task=SparseModularAddition(n_train=2500, n_test=100))
     data, model = long.task.data(4), long.model.build(long.task, 4)
     with torch.no_grad():
-        logits = model(torch.from_numpy(data.train_tokens[:TRAIN_ROWS]).long())
-    found = (logits.argmax(-1).numpy() == data.train_targets[:TRAIN_ROWS]).mean()
+        logits = model(torch.from_numpy(data.train_tokens[:100]).long())
+    found = (logits.argmax(-1).numpy() == data.train_targets[:100]).mean()
     assert TorchGroup(long, (4,)).evaluate()["train_accuracy"][0] == pytest.approx(found, abs=1e-12)
 
 
