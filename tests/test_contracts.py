@@ -149,6 +149,12 @@ class TestEveryArm:
         second.advance(2)
         assert np.array_equal(straight.theta(), second.theta())
 
+    def test_a_run_alone_is_itself_in_a_group_bit_for_bit(self, kind):
+        together = group(arm=kind, batch_size=32, seeds=[0, 3, 5])
+        alone = group(arm=kind, batch_size=32, seeds=[3])
+        assert np.array_equal(together.advance(3)[:, 1:2], alone.advance(3))
+        assert np.array_equal(together.theta()[1:2], alone.theta())
+
     def test_draws_from_its_own_generators_only(self, kind):
         torch.manual_seed(1)
         first = group(arm=kind).theta()
@@ -195,6 +201,12 @@ class TestEveryDiagnostic:
         first, second = (encode(Diagnostic.variants[kind]().read(view))[0] for _ in range(2))
         assert np.array_equal(before, trained.theta())
         assert all(np.array_equal(first[name], second[name], equal_nan=True) for name in first)
+
+
+@pytest.mark.parametrize("kind", KINDS_WITH_TEACHER)
+def test_a_start_from_a_stored_run_says_what_it_needs(kind):
+    with pytest.raises(SandboxError, match="run"):
+        group(arm=kind)
 
 
 def test_lambda_zero_is_the_standard_run_bit_for_bit():

@@ -28,6 +28,8 @@ def values(entry: KnobEntry) -> st.SearchStrategy[Any]:
     spec, default = entry.spec, entry.default
     if isinstance(default, bool):
         return st.booleans()
+    if isinstance(default, str) and spec.pattern:
+        return st.from_regex(spec.pattern, fullmatch=True)
     if isinstance(default, str):
         return st.sampled_from(spec.options)
     if isinstance(default, int):
