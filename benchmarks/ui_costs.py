@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 import psutil  # noqa: E402
-from playwright.sync_api import Browser, sync_playwright  # noqa: E402
+from playwright.sync_api import Browser, expect, sync_playwright  # noqa: E402
 
 from sandbox.runner import queue  # noqa: E402
 from sandbox.runner.control import RunControl  # noqa: E402
@@ -179,6 +179,7 @@ def row(what: str, value: float, unit: str, owed: float) -> str:
 def measure(runs: Path, chromium: str, n_sessions: int, rounds: int) -> list[str]:
     """All rows of the table."""
     os.environ["SANDBOX_RUNS"] = str(runs)
+    expect.set_options(timeout=60_000)
     app = App(runs)
     lines: list[str] = []
     say = lines.append
