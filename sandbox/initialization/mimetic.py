@@ -41,9 +41,13 @@ class MimeticInitialization(Initialization):
     )
 
     alpha1: float = knob(0.7, "Noise α₁ in W_Q W_K", low=0.0, high=10.0, step=0.1, help="Share of noise.")
-    beta1: float = knob(0.7, "Identity β₁ in W_Q W_K", low=0.0, high=10.0, step=0.1, help="Share of the identity.")
+    beta1: float = knob(
+        0.7, "Identity β₁ in W_Q W_K", low=0.0, high=10.0, step=0.1, help="Share of the identity."
+    )
     alpha2: float = knob(0.4, "Noise α₂ in W_V W_O", low=0.0, high=10.0, step=0.1, help="Share of noise.")
-    beta2: float = knob(0.4, "Identity β₂ in W_V W_O", low=0.0, high=10.0, step=0.1, help="Minus this much identity.")
+    beta2: float = knob(
+        0.4, "Identity β₂ in W_V W_O", low=0.0, high=10.0, step=0.1, help="Minus this much identity."
+    )
 
     def overwrite(self, model: nn.Module, layers: Sequence[Layer]) -> None:
         """Set W_Q, W_K, W_V and W_O."""

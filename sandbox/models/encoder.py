@@ -65,7 +65,8 @@ class Encoder(Architecture):
         low=0.001,
         high=2.0,
         step=0.01,
-        help="Standard deviation of token and position embeddings at the start; PyTorch's own 1 learns far later.",
+        help="Standard deviation of token and position embeddings at the start; PyTorch's own 1 learns far "
+        "later.",
         marks=((1.0, "PyTorch"),),
         expert=True,
     )

@@ -80,7 +80,11 @@ def estimate(plain: Plain) -> None:
 
 def cost_sentences(answer: dict[str, Any]) -> list[str]:
     """What the trainer's check says about size and cost, as Markdown."""
-    sentences = [f"{code(arm['name'])} {whole(arm['parameters'])} parameters" for arm in answer["arms"]]
+    sentences = [
+        f"{code(arm['name'])} {whole(arm['parameters'])} parameters, {arm['flops']:.3g} operations a step "
+        f"({arm['projection_flops']:.3g} to project one sequence), {size(arm['bytes'])} of memory a seed"
+        for arm in answer["arms"]
+    ]
     cost = answer["cost"]
     seconds = cost["flops"] / BUSY_CORE
     return [

@@ -169,7 +169,7 @@ def test_size_and_cost_are_told_on_demand(open_page: Open) -> None:
     open_page("sandbox")
     sentences = cost_sentences(queue.check(complete(CATALOGUE, {})))
     assert sentences[0].startswith("`standard` ")
-    assert sentences[0].endswith(" parameters")
+    assert " parameters, " in sentences[0] and sentences[0].endswith(" of memory a seed")
     assert "of memory" in sentences[-1]
 
 

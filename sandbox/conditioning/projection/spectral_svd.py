@@ -11,7 +11,6 @@ from sandbox.conditioning.carried import carried
 from sandbox.conditioning.projection.family import CarriedCorrection, ProjectionConditioning
 from sandbox.foundations.knobs import knob
 
-
 SVD_OPERATIONS = 14  # of D d^2, for thin U, S and V (Golub & Van Loan, table 8.6.1, leading term)
 
 
