@@ -47,15 +47,10 @@ def name_phases(
     """Phases of one run in order, from its loss (nats) and within / total of xi at the same steps.
 
     A change of phase counts once it has lasted `patience` points, so that noise names nothing; the phases
-    cover all steps without a gap. Raises InvalidData where lengths differ or the chance loss is not positive.
+    cover all steps without a gap. Raises InvalidData where the chance loss or the patience is not positive.
     (the two stages are those of 2410.24050; the thresholds are our reading)
     """
     steps, losses, within = np.asarray(steps), np.asarray(losses, float), np.asarray(within, float)
-    if not steps.shape == losses.shape == within.shape:
-        raise InvalidData(
-            f"Steps, losses and clustering have shapes {steps.shape}, {losses.shape} and {within.shape}; "
-            "give one of each per step."
-        )
     if not chance_loss > 0 or patience < 1:
         raise InvalidData(
             f"The chance loss is {chance_loss} and the patience {patience}; both must be positive."
@@ -66,7 +61,7 @@ def name_phases(
     edges = [0]
     current = names[0]
     for place, name in enumerate(names):
-        if name != current and all(n == name for n in names[place : place + patience]):
+        if name != current and names[place : place + patience] == [name] * patience:
             edges.append(place)
             current = name
     stops = [*edges[1:], len(names)]

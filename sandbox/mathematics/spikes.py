@@ -56,15 +56,12 @@ def find_spikes(
     """Spikes of one run's loss curve, in order; see RULE. Losses that are not finite are left out.
 
     The first `window` finite losses only set the level. The level never looks ahead, so a spike found while
-    training stays one; what is above the level is kept out of it. Raises InvalidData for a window below 5 or
-    lengths that differ. (the rule is our choice; spikes: 2410.24050)
+    training stays one; what is above the level is kept out of it. Raises InvalidData for a window
+    below 5. (the rule is our choice; spikes: 2410.24050)
     """
     steps, losses = np.asarray(steps), np.asarray(losses, dtype=np.float64)
-    if window < 5 or steps.shape != losses.shape:
-        raise InvalidData(
-            f"Spikes need a window of at least 5 and one step per loss, not {window} and shapes "
-            f"{steps.shape} and {losses.shape}."
-        )
+    if window < 5:
+        raise InvalidData(f"Spikes need a window of at least 5 losses to know their level, not {window}.")
     finite = np.isfinite(losses)
     steps, losses = steps[finite], losses[finite]
     flagged, level = _above_level(losses, window, sigmas, rise)
