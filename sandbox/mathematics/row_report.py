@@ -71,8 +71,8 @@ def _check(rows: np.ndarray, first: int, leading: tuple[int, ...], tolerance: fl
     if (apart > tolerance).any():
         row = int((apart > tolerance).argmax())
         raise InvalidData(
-            f"Row {_name(first + row, leading)} sums to {rows[row].sum():.9g}, not to 1 within {tolerance:.3g}"
-            "; divide rows by their sum, or give a wider tolerance."
+            f"Row {_name(first + row, leading)} sums to {rows[row].sum():.9g}, not to 1 within "
+            f"{tolerance:.3g}; divide rows by their sum, or give a wider tolerance."
         )
 
 
