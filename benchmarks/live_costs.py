@@ -22,7 +22,8 @@ import psutil  # noqa: E402
 from playwright.sync_api import Page, sync_playwright  # noqa: E402
 
 from sandbox.live.feed import Feed  # noqa: E402
-from sandbox.live.updates import Cursor, Selection, next_update  # noqa: E402
+from sandbox.live.selection import Selection  # noqa: E402
+from sandbox.live.updates import Cursor, next_update  # noqa: E402
 from tests.live.serving import FLAGS, free_port, served  # noqa: E402
 from tests.live.synthetic import SyntheticRun  # noqa: E402
 

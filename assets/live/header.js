@@ -21,7 +21,8 @@ export class Header {
     this.step = button("Step", () => "step", "Train one single step, then pause");
     this.stop = button("Stop", () => "stop", "Stop training; the run keeps what it has");
     this.buttons = el("div", { class: "acs-buttons", role: "group", "aria-label": "Training" }, this.pause, this.step, this.stop);
-    this.node = el("div", { class: "acs-head" }, this.state, this.clock, this.pace, this.reason, this.link, this.buttons);
+    this.tools = el("div", { class: "acs-tools" });
+    this.node = el("div", { class: "acs-head" }, this.state, this.clock, this.pace, this.reason, this.link, this.buttons, this.tools);
   }
 
   ask(command) {
@@ -52,7 +53,7 @@ export class Header {
     setText(this.state, view.replay ? "Recorded run" : words[pending] || WORDS[model.state] || model.state);
     this.state.dataset.state = view.replay ? "recorded" : model.state;
     const total = model.hello?.steps || 0;
-    setText(this.trained, view.replay ? `step ${whole(view.until())} of ${whole(total)}` : `trained to step ${whole(model.step)}${total ? ` of ${whole(total)}` : ""}`);
+    setText(this.trained, `trained to step ${whole(model.step)}${total ? ` of ${whole(total)}` : ""}`);
     const left = model.rate > 0 && total ? (total - model.step) / model.rate : NaN;
     const pace = model.state === "running" && model.rate > 0 ? `${whole(model.rate)} steps/s · ${duration(left)} left` : `${duration(model.seconds)} of training`;
     setText(this.pace, view.replay ? "" : pace);

@@ -1,13 +1,15 @@
 // One head's attention on one probe sequence: a fixed scale, token labels, hatched cells where nothing may be seen.
 
 import { number } from "./dom.js";
+import { HeadGrid } from "./grid.js";
 import { prepare } from "./theme.js";
 
 export class AttentionMap {
-  constructor(panel, canvas) { Object.assign(this, { panel, canvas, stretched: false, cell: null, box: null }); }
+  constructor(panel, canvas) { Object.assign(this, { panel, canvas, stretched: false, all: false, cell: null, box: null, grid: new HeadGrid() }); }
 
   draw(view) {
-    const { context, width, height } = prepare(this.canvas, view.theme.font);
+    const room = prepare(this.canvas, view.theme.font), { context } = room;
+    const [width, height] = this.all ? this.share(room, view) : [room.width, room.height];
     const frame = view.model.frameAt("map", this.panel.reading, view.until());
     const meta = view.model.meta(this.panel.reading, view.model.selection.arm);
     this.frame = frame;
@@ -26,12 +28,28 @@ export class AttentionMap {
     this.hatch(context, theme, frame, meta);
     this.lines(context, theme);
     this.labels(context, theme, frame, meta);
+    if (!this.all) this.gridNote = "";
     this.bar(context, theme, x0 + side * keys + 12, y0, Math.min(side * queries, height - y0 - 8), scale);
     if (Number.isNaN(frame.maximum)) {
       context.fillStyle = theme.text;
       context.textAlign = "center";
       context.fillText("NaN in this map", x0 + (side * keys) / 2, y0 + (side * queries) / 2);
     }
+  }
+
+  // Room for the large map beside or above the small ones, which are drawn here.
+  share({ context, width, height }, view) {
+    const wide = width > 1.25 * height, part = wide ? 0.45 : 0.38;
+    const box = wide ? { x: width * (1 - part) + 8, y: 8, width: width * part - 8, height: height - 12 } : { x: 4, y: height * (1 - part) + 4, width: width - 8, height: height * part - 4 };
+    const drawn = this.grid.draw(context, view, this.panel.reading, box);
+    this.gridNote = drawn ? " · small maps on 0 to 1" : " · the small maps are on their way";
+    return wide ? [width * (1 - part), height] : [width, height * (1 - part)];
+  }
+
+  chooseHead(view, { x, y }) {
+    const found = this.all && this.grid.at(x, y);
+    if (found) view.select({ layer: found.layer, head: found.head });
+    return Boolean(found);
   }
 
   image(theme, frame, scale) {

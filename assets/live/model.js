@@ -73,12 +73,17 @@ export class Model {
     this.rate = 0;
     this.state = "waiting";
     this.selection = { arm: 0, seed: 0, layer: 0, head: 0, batch: false };
+    this.events = [];
     this.forget();
   }
 
   forget() {
     this.series = new Map();
-    this.frames = { heads: [], points: new Map(), map: new Map() };
+    this.forgetFrames();
+  }
+
+  forgetFrames() {
+    this.frames = { heads: [], points: new Map(), map: new Map(), numbers: new Map(), grid: new Map() };
   }
 
   greet(hello) {
@@ -91,7 +96,7 @@ export class Model {
   apply(update) {
     if (update.flags & FULL) this.forget();
     if (update.flags & RESELECTED) {
-      this.frames = { heads: [], points: new Map(), map: new Map() };
+      this.forgetFrames();
       for (const key of this.series.keys()) {
         const column = this.hello.columns[Math.floor(key / 256)];
         if (column.per === "head" || column.name === "loss") this.series.delete(key);
@@ -125,7 +130,9 @@ export class Model {
   // Up to which step nothing is missing here; -1 asks for everything.
   since() {
     let least = Infinity;
-    for (const series of this.series.values()) least = Math.min(least, series.last);
+    for (const [key, series] of this.series) {
+      if (this.hello?.columns[Math.floor(key / 256)]?.per !== "group") least = Math.min(least, series.last);
+    }
     return Number.isFinite(least) ? least : -1;
   }
 
@@ -143,6 +150,19 @@ export class Model {
   frameAt(type, kind, step) {
     const frames = this.framesOf(type, kind);
     return frames[lastAtOrBefore(frames.length, (i) => frames[i].step, step)] || frames[0];
+  }
+
+  // Steps that have a picture, oldest first: where the playhead can stand exactly.
+  steps() {
+    let most = this.frames.heads;
+    for (const type of ["points", "map", "numbers"]) for (const frames of this.frames[type].values()) if (frames.length > most.length) most = frames;
+    return most;
+  }
+
+  // The step that the pictures show when `step` is asked for.
+  shownAt(step) {
+    const frames = this.steps();
+    return (frames[lastAtOrBefore(frames.length, (i) => frames[i].step, step)] || frames[0])?.step ?? null;
   }
 
   // Meta of a reading kind for an arm: words, units, provenance, or why it does not apply.

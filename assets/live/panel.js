@@ -1,13 +1,18 @@
 // The frame around one picture: title, sentence, chips, what is behind the "i", and a table for those who do not see it.
 
-import { AttentionMap } from "./map.js";
+import { chipsFor } from "./chips.js";
 import { Curves } from "./curves.js";
 import { el, number, setText, whole } from "./dom.js";
-import { listen, tell } from "./pointer.js";
-import { PARTS, Trajectories } from "./trajectories.js";
+import { Groups } from "./groups.js";
+import { AttentionMap } from "./map.js";
+import { Plane } from "./plane.js";
+import { listen, listenToPicture, point, tell } from "./pointer.js";
+import { Rows } from "./rows.js";
+import { Simplex } from "./simplex.js";
+import { Trajectories } from "./trajectories.js";
 
-const RENDERERS = { curves: Curves, trajectories: Trajectories, map: AttentionMap };
-const TABLE_EVERY = 2000;
+const RENDERERS = { curves: Curves, trajectories: Trajectories, map: AttentionMap, plane: Plane, rows: Rows, simplex: Simplex, groups: Groups };
+const TABLE_EVERY = 2000, FILLED_SCALE = 1.45;
 let counter = 0;
 
 export class Panel {
@@ -24,58 +29,25 @@ export class Panel {
     this.silence = el("p", { class: "acs-silence", hidden: true });
     this.table = el("table", { id: `${id}-table` });
     this.more = el("div", { class: "acs-more", hidden: true, role: "note" });
-    this.info = el("button", { class: "acs-info", type: "button", "aria-expanded": "false", "aria-label": `About ${declared.title}`, onclick: () => this.explain(this.more.hidden) }, "i");
-    this.node = el("section", { class: `acs-panel acs-${declared.place}`, "data-kind": declared.kind },
-      el("header", {}, el("h3", {}, declared.title), this.badge, this.chips, this.info),
+    this.info = el("button", { class: "acs-info", type: "button", "aria-expanded": "false", "aria-label": `About ${declared.title}`, title: "What this is, its formula and source", onclick: () => this.explain(this.more.hidden) }, "i");
+    this.filler = el("button", { class: "acs-info acs-fill", type: "button", "aria-pressed": "false", "aria-label": `Fill the screen with ${declared.title}`, title: "Fill the screen (F); Esc leaves", onclick: () => view.fill(view.filled === this ? null : this) }, "⤢");
+    this.node = el("section", { class: `acs-panel acs-${declared.place}`, "data-kind": declared.kind, "data-renderer": declared.renderer },
+      el("header", {}, el("h3", {}, declared.title), this.badge, this.chips, this.filler, this.info),
       el("p", { class: "acs-sentence" }, declared.sentence),
       el("div", { class: "acs-canvas" }, this.canvas, this.tip, this.silence), this.foot, el("div", { class: "acs-hidden" }, this.table), this.more);
-    this.node.addEventListener("keydown", (event) => { if (event.key === "Escape" && !this.more.hidden) this.explain(false); });
-    if (declared.renderer === "curves") { this.curveChips(); listen(this.chart, this.canvas, view); }
-    else this.listenToPicture();
+    this.node.addEventListener("keydown", (event) => {
+      if (event.key === "Escape" && !this.more.hidden) { this.explain(false); this.info.focus(); event.preventDefault(); }
+    });
+    this.chips.append(...chipsFor(this));
+    if (declared.renderer === "curves") listen(this.chart, this.canvas, view);
+    else listenToPicture(this.chart, this.canvas, view);
     this.told = 0;
   }
 
-  curveChips() {
-    const { declared, chart, view } = this;
-    if (declared.curves.length < 2) return;
-    const buttons = declared.curves.map((curve) => el("button", {
-      type: "button", class: `acs-chip acs-${curve.style}`, "aria-pressed": String(chart.shown.has(curve.column)),
-      onclick: () => {
-        if (declared.one_at_a_time) { chart.shown.clear(); chart.shown.add(curve.column); }
-        else if (!chart.shown.delete(curve.column)) chart.shown.add(curve.column);
-        buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(chart.shown.has(declared.curves[i].column))));
-        if (curve.column === "loss") view.select({ batch: chart.shown.has("loss") });
-        view.schedule();
-      },
-    }, curve.label));
-    this.chips.append(...buttons);
-  }
-
-  listenToPicture() {
-    const { canvas, chart, view } = this;
-    if (this.declared.renderer === "map") {
-      const button = el("button", { type: "button", class: "acs-chip", "aria-pressed": "false", onclick: () => {
-        chart.stretched = !chart.stretched;
-        button.setAttribute("aria-pressed", String(chart.stretched));
-        view.schedule();
-      } }, "0 to max");
-      this.chips.append(button);
-    }
-    if (this.declared.renderer === "trajectories") {
-      const buttons = PARTS.map((part) => el("button", { type: "button", class: "acs-chip", "aria-pressed": String(part === chart.part), onclick: () => {
-        chart.part = part;
-        buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(PARTS[i] === part)));
-        view.schedule();
-      } }, part));
-      this.chips.append(...buttons);
-      this.chips.hidden = true;  // until there are both tokens and sequences
-    }
-    canvas.addEventListener("pointermove", (event) => {
-      const box = canvas.getBoundingClientRect();
-      chart.hoverAt(event.clientX - box.left, event.clientY - box.top);
-      view.schedule();
-    });
-    canvas.addEventListener("pointerleave", () => { chart.hoverAt(-99, -99); view.schedule(); });
+  // Whether it is to be drawn at all: not folded away, not scrolled away, not covered.
+  get asleep() {
+    const { view } = this;
+    return this.folded || (view.filled ? view.filled !== this : view.projector.on ? !view.projector.shows(this) : this.away);
   }
 
   explain(open) {
@@ -83,7 +55,7 @@ export class Panel {
     this.info.setAttribute("aria-expanded", String(open));
     if (!open) return;
     const { declared, view } = this;
-    const provenance = view.model.meta(declared.reading, view.model.selection.arm)?.provenance;
+    const provenance = view.model.meta(this.reading, view.model.selection.arm)?.provenance;
     const measured = provenance && [provenance.method, provenance.exactness, provenance.precision, provenance.note].filter(Boolean).join(" · ");
     const entries = [["How to read it", declared.how_to_read], ["Formula", declared.equation], ["Source", declared.source],
       ["Certainty", declared.certainty], ["Our reading", declared.our_reading], ["How this was measured", measured]];
@@ -94,19 +66,42 @@ export class Panel {
     this.more.querySelector("button").focus();
   }
 
-  paint() { if (!this.away) this.chart.draw(this.view); }
+  // Kind of the reading that is drawn now; a chip may have chosen another than the declared one.
+  get reading() { return this.chart.reading || this.declared.reading; }
+
+  // In front of everything, as large as the window; the node stays where it is in the document.
+  fill(on) {
+    if (on === this.node.hasAttribute("popover")) return;
+    if (on) {
+      this.place = el("div", { class: `acs-place acs-${this.declared.place}`, style: { height: `${this.node.offsetHeight}px` } });
+      this.node.before(this.place);
+      this.node.popover = "manual";
+      this.node.showPopover();
+    } else {
+      this.node.hidePopover();
+      this.node.removeAttribute("popover");
+      this.place.remove();
+    }
+    this.canvas.scale = on ? FILLED_SCALE : this.view.projector.scaleOf(this);
+    this.filler.setAttribute("aria-pressed", String(on));
+    this.filler.setAttribute("aria-label", on ? "Leave the full screen" : `Fill the screen with ${this.declared.title}`);
+    setText(this.filler, on ? "⤡" : "⤢");
+    (on ? this.canvas : this.filler).focus({ preventScroll: true });
+  }
+
+  paint() { if (!this.asleep) this.chart.draw(this.view); }
 
   // Words change only after every picture is painted: text on a canvas asks for clean styles each time.
   write() {
-    if (this.away) return;
+    if (this.asleep) return;
     const { view, declared } = this;
     const arm = view.model.selection.arm;
-    const absent = declared.reading && view.model.meta(declared.reading, arm)?.not_applicable;
+    const absent = this.reading && view.model.meta(this.reading, arm)?.not_applicable;
     const reason = absent || this.columnReason(arm);
     this.silence.hidden = !reason;
     if (reason) setText(this.silence, reason);
     if (declared.renderer === "curves") { tell(this.tip, this.chart, view); this.curveFoot(); }
-    else this.pictureFoot();
+    else { point(this.tip, this.chart, view); this.pictureFoot(); }
     const now = performance.now();
     if (now - this.told > TABLE_EVERY) { this.told = now; this.tabulate(); }
   }
@@ -149,23 +144,23 @@ export class Panel {
     const { view, chart, declared } = this;
     if (declared.renderer === "map") {
       const frame = chart.frame;
-      const text = chart.told(view) || (frame ? `step ${whole(frame.step)} · largest weight ${number(frame.maximum)}${frame.average > 1 ? ` · cells average ${frame.average} × ${frame.average} tokens` : ""}` : "");
+      const text = chart.told(view) || (frame ? `step ${whole(frame.step)} · largest weight ${number(frame.maximum)}${frame.average > 1 ? ` · cells average ${frame.average} × ${frame.average} tokens` : ""}${chart.gridNote || ""}` : "");
       setText(this.foot, text);
       return;
     }
-    this.chips.hidden = !chart.mixed;
+    if (declared.renderer === "groups" && !this.chips.childElementCount) this.chips.append(...chipsFor(this));
     const key = JSON.stringify([chart.legend, chart.note]);
-    if (key === this.legendKey || !chart.legend) return;
+    if (key === this.legendKey || !(chart.legend || chart.note)) return;
     this.legendKey = key;
     this.foot.replaceChildren(
-      ...chart.legend.map(({ name, colour, shape }) => el("span", { class: "acs-key" }, el("i", { style: { color: colour } }, shape), name)),
+      ...(chart.legend || []).map(({ name, colour, shape }) => el("span", { class: "acs-key" }, el("i", { style: { color: colour } }, shape), name)),
       el("span", {}, chart.note || ""));
   }
 
   // The latest numbers as a table, for screen readers.
   tabulate() {
     const { declared, view, chart } = this;
-    const rows = [];
+    let rows = [];
     if (declared.renderer === "curves") {
       for (const { curve, name, series } of chart.lines(view)) {
         const i = series.at(view.until());
@@ -173,6 +168,8 @@ export class Panel {
       }
     } else if (declared.renderer === "map" && chart.frame) {
       rows.push(["largest weight", number(chart.frame.maximum), `step ${chart.frame.step}`]);
+    } else if (chart.table) {
+      rows = chart.table(view);
     } else if (chart.places?.length) {
       rows.push(["points", String(chart.places.length), chart.note || ""]);
     }

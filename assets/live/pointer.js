@@ -5,11 +5,14 @@ import { armStyle } from "./theme.js";
 
 const NEAREST = 6;
 
+// Where the pointer is on a canvas, in the units that it is drawn in.
+function placeOn(canvas, event) {
+  const box = canvas.getBoundingClientRect(), scale = canvas.scale || 1;
+  return { x: (event.clientX - box.left) / scale, y: (event.clientY - box.top) / scale };
+}
+
 export function listen(chart, canvas, view) {
-  const place = (event) => {
-    const box = canvas.getBoundingClientRect();
-    return { x: event.clientX - box.left, y: event.clientY - box.top };
-  };
+  const place = (event) => placeOn(canvas, event);
   const inside = (x) => Math.min(Math.max(x, chart.area.left), chart.area.right);
   canvas.addEventListener("pointerdown", (event) => {
     if (!chart.area || event.button !== 0) return;
@@ -43,12 +46,59 @@ export function listen(chart, canvas, view) {
     const at = view.hover?.chart === chart ? view.hover.x : right;
     const to = { ArrowLeft: at - stride, ArrowRight: at + stride, Home: left, End: right }[event.key];
     if (to !== undefined) view.hover = { chart, x: inside(to), y: (top + bottom) / 2 };
-    else if (event.key === "Escape") { view.hover = null; view.zoomTo(null); }
+    else if (event.key === "Escape" && (view.hover || view.zoom)) { view.hover = null; view.zoomTo(null); }
     else if (event.key === "+" || event.key === "=") view.zoomTo([x.value(inside(at - (right - left) / 4)), x.value(inside(at + (right - left) / 4))]);
     else return;
     event.preventDefault();
     view.schedule();
   });
+}
+
+// Hovering highlights, a click or Enter pins, Esc lets go; what is pinned is marked in all pictures.
+export function listenToPicture(chart, canvas, view) {
+  const look = (event) => {
+    const at = placeOn(canvas, event), found = chart.at?.(at.x, at.y) || null;
+    if (chart.hoverAt) chart.hoverAt(at.x, at.y);
+    chart.hit = found;
+    view.pointed = found?.key || null;
+    view.schedule();
+  };
+  canvas.addEventListener("pointermove", look);
+  canvas.addEventListener("pointerleave", () => look({ clientX: -9e3, clientY: -9e3 }));
+  canvas.addEventListener("click", (event) => {
+    look(event);
+    if (chart.chooseHead?.(view, placeOn(canvas, event))) return;
+    pin(chart, view, chart.hit);
+  });
+  canvas.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || !chart.places?.length || !chart.places[0].key) return;
+    const at = chart.places.findIndex((place) => place.key === view.pinned);
+    pin(chart, view, chart.places[(at + 1) % chart.places.length], true);
+    event.preventDefault();
+  });
+}
+
+function pin(chart, view, found, keep) {
+  if (!chart.at) return;
+  view.pinned = found && (keep || view.pinned !== found.key) ? found.key : null;
+  view.pointed = null;
+  view.schedule();
+}
+
+// The tip of a picture: what is under the pointer, else what is pinned.
+export function point(tip, chart, view) {
+  const found = chart.at && (chart.hit || (view.pinned && chart.places?.find((place) => place.key === view.pinned)));
+  if (!found) { tip.hidden = true; return; }
+  const words = `${found.label}|${found.group}`;
+  if (tip.dataset.words !== words) {
+    tip.dataset.words = words;
+    tip.replaceChildren(el("div", {}, found.label), el("div", { class: "acs-tip-more" }, found.group));
+  }
+  tip.hidden = false;
+  const scale = chart.canvas.scale || 1, [wide, tall] = [chart.canvas.clientWidth, chart.canvas.clientHeight];
+  const x = found.x * scale, right = x + 14 + tip.offsetWidth > wide;
+  tip.style.left = `${Math.max(2, right ? x - tip.offsetWidth - 12 : x + 14)}px`;
+  tip.style.top = `${Math.max(0, Math.min(found.y * scale - 20, tall - tip.offsetHeight))}px`;
 }
 
 // The tooltip of the hovered chart, filled again at every draw so that it stays true while training goes on.
@@ -82,7 +132,7 @@ export function tell(tip, chart, view) {
   );
   if (shown.length === 0) { tip.hidden = true; return; }
   tip.hidden = false;
-  const width = tip.offsetWidth, right = view.hover.x + 14 + width > chart.area.width;
-  tip.style.left = `${Math.max(2, right ? view.hover.x - width - 12 : view.hover.x + 14)}px`;
-  tip.style.top = `${Math.max(0, Math.min(view.hover.y - 20, chart.area.height - tip.offsetHeight))}px`;
+  const scale = chart.canvas.scale || 1, x = view.hover.x * scale, right = x + 14 + tip.offsetWidth > chart.area.width * scale;
+  tip.style.left = `${Math.max(2, right ? x - tip.offsetWidth - 12 : x + 14)}px`;
+  tip.style.top = `${Math.max(0, Math.min(view.hover.y * scale - 20, chart.area.height * scale - tip.offsetHeight))}px`;
 }

@@ -16,6 +16,9 @@ export function readTheme(node, palette) {
     reference: dark ? "rgba(250,250,250,0.42)" : "rgba(49,51,63,0.42)",
     accent: variable("--st-primary-color", "#0072b2"),
     font: variable("--st-font", "system-ui, sans-serif"),
+    alarm: dark ? "#ff8a80" : "#b3261e",
+    good: dark ? "#3ecf94" : "#12805a",
+    rgb: channels,
     arms: palette ? palette.arms.map((arm) => ({ ...arm, colour: arm[mode] })) : [],
     groups: palette ? palette.groups.map((group) => group[mode]) : [],
     heads: palette ? palette.heads : [],
@@ -67,10 +70,11 @@ export function sizeOf(canvas) {
   return sizes.get(canvas);
 }
 
-// A canvas sized to its box in device pixels, cleared, with its context in CSS pixels.
+// A canvas sized to its box in device pixels, cleared, with its context in CSS pixels, or in larger ones
+// where `canvas.scale` asks for larger type.
 export function prepare(canvas, font) {
-  const ratio = window.devicePixelRatio || 1;
-  const [width, height] = sizeOf(canvas);
+  const scale = canvas.scale || 1, ratio = (window.devicePixelRatio || 1) * scale;
+  const [width, height] = sizeOf(canvas).map((length) => length / scale);
   const w = Math.round(width * ratio), h = Math.round(height * ratio);
   const resized = canvas.width !== w || canvas.height !== h;
   if (resized) { canvas.width = w; canvas.height = h; }

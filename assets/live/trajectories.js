@@ -6,24 +6,21 @@ import { prepare } from "./theme.js";
 const TAIL_POINTS = 1500;  // a tail is so long that all of them together have about this many corners
 const TALLEST_LABELS = 40;
 
-const SEQUENCES = /^class /;  // groups of whole sequences are named after their class
-export const PARTS = ["all", "tokens", "sequences"];
-
 export class Trajectories {
-  constructor(panel, canvas) { Object.assign(this, { panel, canvas, part: "all", hovered: -1, places: [] }); }
+  constructor(panel, canvas) { Object.assign(this, { panel, canvas, reading: panel.reading, hovered: -1, places: [] }); }
 
-  frames(view) { return view.model.framesOf("points", this.panel.reading); }
+  choose([reading]) { Object.assign(this, { reading, hovered: -1 }); }
+
+  frames(view) { return view.model.framesOf("points", this.reading); }
 
   draw(view) {
     const { context, width, height } = prepare(this.canvas, view.theme.font);
     const frames = this.frames(view);
-    const frame = view.model.frameAt("points", this.panel.reading, view.until());
-    const meta = view.model.meta(this.panel.reading, view.model.selection.arm);
+    const frame = view.model.frameAt("points", this.reading, view.until());
+    const meta = view.model.meta(this.reading, view.model.selection.arm);
     if (!frame || !meta?.labels) return;
     const { theme } = view;
-    this.mixed = new Set(meta.groups.map((name) => SEQUENCES.test(name))).size > 1;
-    const shown = (i) => this.part === "all" || !this.mixed || SEQUENCES.test(meta.groups[i]) === (this.part === "sequences");
-    this.widen(frames, shown);
+    this.widen(frames);
     const size = Math.min(width - 4, height - 24), left = (width - size) / 2, top = 4;
     const [cx, cy] = this.centre, zoom = size / 2 / this.half;
     const put = (points, i) => [left + size / 2 + (points[2 * i] - cx) * zoom, top + size / 2 - (points[2 * i + 1] - cy) * zoom];
@@ -38,7 +35,6 @@ export class Trajectories {
     const end = frames.indexOf(frame), start = Math.max(0, end - Math.round(TAIL_POINTS / n));
     context.lineWidth = 1;
     for (let i = 0; i < n; i++) {
-      if (!shown(i)) continue;
       context.strokeStyle = colourOf(i);
       for (let piece = 0; piece < 3; piece++) {
         const a = start + Math.floor(((end - start) * piece) / 3), b = start + Math.floor(((end - start) * (piece + 1)) / 3);
@@ -51,9 +47,8 @@ export class Trajectories {
     this.places = [];
     let lost = 0;
     for (let i = 0; i < n; i++) {
-      const [x, y] = shown(i) ? put(frame.points, i) : [-99, -99];
+      const [x, y] = put(frame.points, i);
       this.places.push([x, y]);
-      if (!shown(i)) continue;
       if (!Number.isFinite(x + y)) { lost++; continue; }
       context.globalAlpha = this.hovered >= 0 && this.hovered !== i ? 0.35 : 1;
       context.fillStyle = colourOf(i);
@@ -71,23 +66,22 @@ export class Trajectories {
     context.restore();
     if (n <= TALLEST_LABELS || this.hovered >= 0) this.labels(context, theme, meta, n, left, size);
     this.note = note(frame, lost, meta);
-    const kept = groups.filter((name) => shown(meta.groups.indexOf(name)));
-    this.legend = kept.map((name) => ({
+    this.legend = groups.map((name) => ({
       name, colour: theme.groups[groups.indexOf(name) % theme.groups.length], shape: ["●", "■", "▲"][groups.indexOf(name) % 3],
     }));
   }
 
   // The axes hold everything seen so far and widen with room to spare, so that they hardly ever move.
-  widen(frames, shown) {
-    if (this.seen !== frames || this.seenPart !== this.part) {
-      Object.assign(this, { seen: frames, seenPart: this.part, looked: 0, half: 0, centre: [0, 0], ends: [Infinity, Infinity, -Infinity, -Infinity] });
+  widen(frames) {
+    if (this.seen !== frames || frames.length < this.looked) {
+      Object.assign(this, { seen: frames, looked: 0, half: 0, centre: [0, 0], ends: [Infinity, Infinity, -Infinity, -Infinity] });
     }
     const { ends } = this;
     for (; this.looked < frames.length; this.looked++) {
       const { points } = frames[this.looked];
       for (let i = 0; i < points.length / 2; i++) {
         const x = points[2 * i], y = points[2 * i + 1];
-        if (!shown(i) || !Number.isFinite(x + y)) continue;
+        if (!Number.isFinite(x + y)) continue;
         ends[0] = Math.min(ends[0], x); ends[1] = Math.min(ends[1], y);
         ends[2] = Math.max(ends[2], x); ends[3] = Math.max(ends[3], y);
       }

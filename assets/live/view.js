@@ -2,25 +2,38 @@
 
 import { el } from "./dom.js";
 import { Header } from "./header.js";
+import { Keys } from "./keys.js";
 import { Model } from "./model.js";
 import { Panel } from "./panel.js";
+import { Pictures } from "./pictures.js";
+import { Projector } from "./projector.js";
+import { OwnSequence, Section } from "./sections.js";
 import { SelectionCard } from "./selection.js";
 import { Connection } from "./socket.js";
 import { readTheme } from "./theme.js";
-import { Timeline } from "./timeline.js";
+import { Transport } from "./transport.js";
+
+const OPEN_AT_FIRST = "Sequence embeddings";
 
 export class View {
   constructor(root, data) {
     Object.assign(this, { root, data, replay: data.mode === "replay", gone: false });
     Object.assign(this, { zoom: null, hover: null, brush: null, viewing: data.mode === "replay" ? 0 : null });
-    Object.assign(this, { hidden: new Set(), status: null, complaint: "", acks: [], costs: [], panels: [] });
+    Object.assign(this, { hidden: new Set(), status: null, complaint: "", acks: [], panels: [], sections: [] });
+    Object.assign(this, { pointed: null, pinned: null, filled: null });
     this.model = new Model();
+    this.pictures = new Pictures(this);
     this.header = new Header(this);
-    this.timeline = new Timeline(this);
+    this.transport = new Transport(this);
+    this.projector = new Projector(this);
+    this.keys = new Keys(this);
+    this.own = new OwnSequence(this);
+    this.header.tools.append(this.projector.button, this.keys.button);
     this.card = new SelectionCard(this);
     this.grid = el("div", { class: "acs-grid" });
     this.wait = el("p", { class: "acs-wait" }, this.replay ? "Opening the recorded run…" : "Waiting for the run's first step…");
-    root.replaceChildren(this.header.node, this.timeline.node, this.wait, this.grid);
+    this.folds = el("div", { class: "acs-folds" });
+    root.replaceChildren(this.header.node, this.transport.node, this.projector.node, this.wait, this.grid, this.folds);
     this.theme = readTheme(root, null);
     this.resizing = new ResizeObserver(() => this.schedule());
     root.addEventListener("acs-resized", () => this.schedule());
@@ -43,11 +56,20 @@ export class View {
   build(hello) {
     const wanted = this.data.panels;
     const declared = hello.panels.filter((panel) => !wanted || wanted.includes(panel.kind));
+    const unfolded = new Set(this.sections.filter((section) => section.open).map((section) => section.name));
+    if (!this.sections.length) unfolded.add(OPEN_AT_FIRST);
+    this.fill(null);
     this.panels = declared.map((panel) => new Panel(panel, this));
-    const pictures = declared.filter((panel) => panel.renderer !== "curves").length;
-    const nodes = this.panels.map((panel) => panel.node);
-    nodes.splice(pictures, 0, this.card.node);
+    const standard = this.panels.filter((panel) => !panel.declared.section);
+    const nodes = standard.map((panel) => panel.node);
+    nodes.splice(standard.filter((panel) => panel.declared.renderer !== "curves").length, 0, this.card.node);
     this.grid.replaceChildren(...nodes);
+    const names = [...new Set(this.panels.map((panel) => panel.declared.section).filter(Boolean))];
+    this.sections = names.map((name) => new Section(name, this.panels.filter((panel) => panel.declared.section === name), this));
+    this.folds.replaceChildren(this.own.node, ...this.sections.map((section) => section.node));
+    for (const section of this.sections) if (unfolded.has(section.name)) section.unfold(true);
+    this.projector.build();
+    if (this.projector.on) this.projector.arrange();
     this.resizing.disconnect();
     this.resizing.observe(this.grid);
     this.watching?.disconnect();
@@ -58,6 +80,7 @@ export class View {
     });
     for (const panel of this.panels) this.watching.observe(panel.node);
     this.wait.hidden = true;
+    this.wish();
   }
 
   onStatus(status) {
@@ -76,11 +99,13 @@ export class View {
     this.bytes = update.bytes;
     this.root.dataset.state = this.model.state;
     if (this.model.overfull()) this.connection.startOver();
-    if (first && this.replay) this.timeline.begin();
+    if (first && this.replay) this.transport.begin();
     this.schedule();
     // A hidden tab draws nothing, but must still be told of the next steps.
     if (document.hidden) this.acknowledge();
   }
+
+  onEvents(events) { this.model.events = events; this.schedule(); }
 
   onCommand(message) { this.header.answered(message); }
 
@@ -105,6 +130,31 @@ export class View {
   }
 
   zoomTo(ends) { this.zoom = ends; this.schedule(); }
+
+  // Tells the server which pictures are open, so that it sends those alone.
+  wish() {
+    const open = new Set(), shown = this.panels.filter((panel) => !panel.folded), before = JSON.stringify(this.model.selection);
+    for (const panel of shown) if (panel.declared.renderer !== "curves" && panel.reading) open.add(panel.reading);
+    Object.assign(this.model.selection, {
+      open: [...open].sort(),
+      grid: shown.some((panel) => panel.declared.renderer === "map" && panel.chart.all),
+      groups: shown.some((panel) => panel.declared.renderer === "groups"),
+    });
+    if (JSON.stringify(this.model.selection) !== before) this.connection?.select(this.model.selection);
+  }
+
+  // The panel that has the focus, else the one under the pointer.
+  panelInHand() {
+    return this.panels.find((panel) => panel.node.contains(document.activeElement)) || this.panels.find((panel) => panel.node.matches(":hover")) || this.panels.find((panel) => !panel.asleep);
+  }
+
+  fill(panel) {
+    const before = this.filled;
+    this.filled = panel || null;
+    if (before && before !== panel) before.fill(false);
+    if (panel) panel.fill(true);
+    this.schedule();
+  }
 
   select(part) {
     this.model.selection = { ...this.model.selection, ...part };
@@ -141,8 +191,9 @@ export class View {
     if (this.model.hello) {
       this.theme = readTheme(this.root, this.model.hello.palette);
       for (const panel of this.panels) panel.paint();
-      this.timeline.draw();
+      this.transport.draw();
       this.card.draw();
+      this.own.draw();
       for (const panel of this.panels) panel.write();
     }
     this.header.draw();
@@ -161,7 +212,8 @@ export class View {
 
   leave() {
     this.gone = true;
-    this.timeline.playing = false;
+    this.transport.playing = false;
+    this.keys.leave();
     cancelAnimationFrame(this.frame);
     this.resizing.disconnect();
     this.watching?.disconnect();

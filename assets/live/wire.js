@@ -1,6 +1,6 @@
 // Decoding of live updates; the layout is described in sandbox/live/wire.py.
 
-const ROWS = 1, HEADS = 2, POINTS = 3, MAP = 4;
+const ROWS = 1, HEADS = 2, POINTS = 3, MAP = 4, NUMBERS = 5, GRID = 6;
 export const FULL = 1, RESELECTED = 2;
 const padded = (n) => (n + 3) & ~3;
 
@@ -75,4 +75,26 @@ const READERS = {
     };
     return [block, at + 16 + padded(queries * keys)];
   },
+  [NUMBERS](buffer, view, at) {
+    const n = view.getUint16(at + 2, true), values = new Float32Array(n);
+    for (let i = 0; i < n; i++) values[i] = half(view.getUint16(at + 8 + 2 * i, true));
+    return [{ type: "numbers", kind: view.getUint8(at + 1), step: view.getUint32(at + 4, true), values }, at + 8 + padded(2 * n)];
+  },
+  [GRID](buffer, view, at) {
+    const layers = view.getUint8(at + 2), heads = view.getUint8(at + 3);
+    const queries = view.getUint16(at + 4, true), keys = view.getUint16(at + 6, true), n = layers * heads;
+    const block = {
+      type: "grid", kind: view.getUint8(at + 1), layers, heads, queries, keys, average: view.getUint16(at + 8, true),
+      step: view.getUint32(at + 12, true), maxima: new Float32Array(buffer, at + 16, n),
+      cells: new Uint8Array(buffer, at + 16 + 4 * n, n * queries * keys),
+    };
+    return [block, at + 16 + 4 * n + padded(n * queries * keys)];
+  },
 };
+
+// The value of sixteen bits in half precision.
+function half(bits) {
+  const sign = bits & 0x8000 ? -1 : 1, exponent = (bits >> 10) & 31, part = bits & 1023;
+  if (exponent === 31) return part ? NaN : sign * Infinity;
+  return sign * (exponent ? (1 + part / 1024) * 2 ** (exponent - 15) : part * 2 ** -24);
+}

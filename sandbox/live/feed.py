@@ -13,7 +13,10 @@ import numpy as np
 from sandbox.live.panels import curve_columns, fact_columns
 
 SCALARS = ("loss", "train_loss", "train_accuracy", "test_loss", "test_accuracy")
-"""Curves that travel; per-group accuracies stay in the store for tables."""
+"""Curves of every run; accuracies by group of rows come beside them where a task has groups."""
+GROUPS = ("test_accuracy/", "test_accuracy0")
+"""All names of accuracies by group lie between these two."""
+MOST_EVENTS = 500
 RATE_WINDOW = 3.0
 READINGS = "SELECT step, dtype, shape, data FROM snapshots WHERE arm=? AND name=? AND step>? ORDER BY step"
 NUMBERS = re.compile(r"\d+")
@@ -63,6 +66,10 @@ class Feed:
         self.meta: dict[str, Any] = {}
         self.rows: dict[tuple[int, str], Rows] = {}
         self.queued_state: dict[str, Any] | None = None
+        self.groups: list[str] = []
+        """Names `test_accuracy/<group>/<label>` that the run has recorded."""
+        self.events: list[tuple[Any, ...]] = []
+        """(step, arm, seed, kind, detail) in the order of their steps; arm and seed may be None."""
         self._recorded = recorded
         self._connection: sqlite3.Connection | None = None
         self._data_version = -1
@@ -129,6 +136,10 @@ class Feed:
                     names.update(dict.fromkeys(f"{kind}/{column}" for column in meta["columns"]))
         return [name for name in (*curve_columns(), *fact_columns()) if name in names]
 
+    def columns(self) -> list[str]:
+        """Every column that may travel, at the place that is its number on the wire."""
+        return [*SCALARS, *self.head_columns(), *self.groups]
+
     # ------------------------------------------------------------ reading it
     def refresh(self) -> bool:
         """Take in what is new; True where anything changed. A folder that is not there yet is no error."""
@@ -143,7 +154,9 @@ class Feed:
             try:
                 self._read_meta(connection)
                 if self._described:
+                    self._read_groups(connection)
                     self._read_rows(connection)
+                    self._read_events(connection)
             finally:
                 connection.execute("COMMIT")
         except sqlite3.OperationalError:
@@ -213,11 +226,24 @@ class Feed:
             self.meta_version += 1
         self.meta = meta
 
+    def _read_groups(self, connection: sqlite3.Connection) -> None:
+        if not self.groups:  # all of them come with the first evaluation
+            found = connection.execute(
+                "SELECT DISTINCT name FROM scalars WHERE arm=0 AND name>? AND name<?", GROUPS
+            )
+            self.groups = [name for (name,) in found]
+            self.meta_version += bool(self.groups)
+
+    def _read_events(self, connection: sqlite3.Connection) -> None:
+        self.events = connection.execute(
+            "SELECT step, arm, seed, kind, detail FROM events ORDER BY step, id LIMIT ?", (MOST_EVENTS,)
+        ).fetchall()
+
     def _read_rows(self, connection: sqlite3.Connection) -> None:
         seeds = len(self.seeds)
         heads = self.head_columns()
         for arm in range(len(self.arms)):
-            for name in SCALARS:
+            for name in (*SCALARS, *self.groups):
                 rows = self.rows.setdefault((arm, name), Rows((seeds,)))
                 for step, data in connection.execute(
                     "SELECT step, data FROM scalars WHERE arm=? AND name=? AND step>? ORDER BY step",

@@ -7,7 +7,7 @@ from typing import Any
 
 from sandbox.live.feed import SCALARS, Feed
 from sandbox.live.panels import declare_panels
-from sandbox.live.updates import shape_of_heads
+from sandbox.live.selection import shape_of_heads
 from sandbox.live.wire import STATES, VERSION
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
@@ -27,6 +27,8 @@ def hello(feed: Feed, *, steer: bool) -> dict[str, Any]:
     layers, heads = shape_of_heads(feed)
     columns = [{"name": name, "per": "seed", "unit": SCALAR_UNITS.get(name, "share")} for name in SCALARS]
     columns += [{"name": name, "per": "head", "unit": _unit(feed, name)} for name in feed.head_columns()]
+    columns += [{"name": name, "per": "group", "unit": "share"} for name in feed.groups]
+    has = frozenset({str(experiment.get("model", {}).get("kind", "")), *(["groups"] if feed.groups else [])})
     return {
         "type": "hello",
         "version": VERSION,
@@ -41,7 +43,8 @@ def hello(feed: Feed, *, steer: bool) -> dict[str, Any]:
         "columns": columns,
         "kinds": sorted(feed.readings()),
         "readings": feed.readings(),
-        "panels": declare_panels(),
+        "panels": declare_panels(has),
+        "target": feed.meta.get("target"),
         "lines": reference_lines(feed.meta.get("lines")),
         "notes": list(feed.meta.get("notes") or []),
         "palette": palette(),

@@ -10,7 +10,8 @@ from typing import Any
 from sandbox.foundations.errors import RunUnavailable
 from sandbox.live.feed import Feed
 from sandbox.live.hello import ASSETS
-from sandbox.live.updates import Cursor, Selection, next_update
+from sandbox.live.selection import Selection
+from sandbox.live.updates import Cursor, next_update
 from sandbox.live.wire import with_sequence
 from sandbox.store.folder import run_path
 

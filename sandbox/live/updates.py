@@ -6,20 +6,11 @@ from typing import Any
 import numpy as np
 
 from sandbox.live.feed import SCALARS, Feed
+from sandbox.live.frames import frames_of, place, spread
 from sandbox.live.panels import fact_columns
+from sandbox.live.selection import Selection
 from sandbox.live.thin_rows import kept_rows
-from sandbox.live.wire import (
-    FULL,
-    RESELECTED,
-    STATES,
-    Block,
-    HeadsBlock,
-    PointsBlock,
-    RowsBlock,
-    Update,
-    encode,
-    map_block,
-)
+from sandbox.live.wire import FULL, RESELECTED, STATES, Block, HeadsBlock, RowsBlock, Update, encode
 
 ALL_KEPT = (150, 150)
 THINNER = ((8, 8), (4, 4), (2, 2), (1, 1), (1, 0), (0, 0))
@@ -27,51 +18,23 @@ THINNER = ((8, 8), (4, 4), (2, 2), (1, 1), (1, 0), (0, 0))
 
 The batch's losses come first: they alone have spikes of a single step.
 """
-HISTORY_FRAMES = 240
-HISTORY_FRAME_BYTES = 400_000
 LIVE_BUDGET = 1300
 """Bytes of curves in one live update; rows that do not fit are thinned, and a pause sends them whole."""
+LEAST_BUDGET = 500
+LIVE_BYTES = 2000
+"""Bytes of a whole live update: curves make room for pictures, down to LEAST_BUDGET."""
 CATCH_UP_BUDGET = 60_000
 """Bytes of curves for a viewer that has just come, or comes back after a gap."""
 BATCH = "loss"
 """The batch's loss of every step; it travels only while somebody looks at it."""
 
 
-@dataclass(frozen=True)
-class Selection:
-    """What a viewer looks at, as places in the hello's lists."""
-
-    arm: int = 0
-    seed: int = 0
-    layer: int = 0
-    head: int = 0
-    batch: bool = False
-
-    @classmethod
-    def read(cls, raw: object, feed: Feed) -> "Selection":
-        """A selection from a client's JSON, brought inside what the run has; junk becomes 0."""
-        given = raw if isinstance(raw, dict) else {}
-        layers, heads = shape_of_heads(feed)
-
-        def place(name: str, count: int) -> int:
-            value = given.get(name, 0)
-            return min(max(int(value), 0), max(count - 1, 0)) if isinstance(value, int) else 0
-
-        return cls(
-            place("arm", len(feed.arms)),
-            place("seed", len(feed.seeds)),
-            place("layer", layers),
-            place("head", heads),
-            given.get("batch") is True,
-        )
-
-
 @dataclass
 class Cursor:
-    """How far one viewer has been served: rows per series, and the last frame's step."""
+    """How far one viewer has been served: rows per series, and the last frame's step of what is open."""
 
     sent: dict[tuple[int, str], int] = field(default_factory=dict)
-    frame: int = -1
+    frames: dict[str, int] = field(default_factory=dict)
     heads: int = -1
     selection: Selection | None = None
 
@@ -81,7 +44,8 @@ class Cursor:
         if step < 0:
             return cls()
         sent = {key: int(np.searchsorted(rows.steps, step, "right")) for key, rows in feed.rows.items()}
-        return cls(sent, step, step, selection)
+        frames = dict.fromkeys(selection.pictures(feed), step)
+        return cls(sent, frames, step, selection)
 
     def key(self, feed: Feed, selection: Selection) -> tuple[Any, ...]:
         """What the next message depends on; viewers with equal keys share its bytes."""
@@ -90,18 +54,12 @@ class Cursor:
             feed.version,
             feed.status.get("state"),
             selection,
+            selection.looked_at,
             self.selection,
-            self.frame,
+            tuple(sorted(self.frames.items())),
             self.heads,
             sent,
         )
-
-
-def shape_of_heads(feed: Feed) -> tuple[int, int]:
-    """Layers and heads of the run's model, (1, 1) until a reading says more."""
-    names = feed.head_columns()
-    shapes = [rows.values.shape[2:] for (_, name), rows in feed.rows.items() if name in names and rows.count]
-    return (max(s[0] for s in shapes), max(s[1] for s in shapes)) if shapes else (1, 1)
 
 
 def next_update(
@@ -118,9 +76,9 @@ def next_update(
         flags = RESELECTED
         heads = feed.head_columns()
         kept = {k: n for k, n in cursor.sent.items() if k[1] not in heads and k[1] != BATCH}
-        cursor = Cursor(kept, -1, -1, selection)
+        cursor = Cursor(kept, {}, -1, selection)
     live = not flags
-    frames, frame = _frames(feed, cursor, selection, latest_only=live)
+    frames, served = frames_of(feed, selection, cursor.frames)
     head_blocks, heads_step = _heads(feed, cursor, selection, latest_only=live)
     fixed: list[Block] = [*frames, *head_blocks]
     state = str(feed.status.get("state", "queued"))
@@ -134,20 +92,27 @@ def next_update(
         flags,
         fixed,
     )
-    limit = len(encode(update)) + budget
+    size = len(encode(update))
+    if live and budget == LIVE_BUDGET and set(served) <= set(cursor.frames):
+        budget = max(LEAST_BUDGET, min(budget, LIVE_BYTES - size))
+    if selection.groups and not any(
+        (arm, name) in cursor.sent for arm, name in feed.rows if name in feed.groups
+    ):
+        budget = CATCH_UP_BUDGET  # what has just been opened comes with its history
+    limit = size + budget
     for buckets in (ALL_KEPT,) if flags else (ALL_KEPT, *THINNER):
         rows, sent = _rows(feed, cursor, selection, buckets)
         message = encode(replace(update, blocks=[*rows, *fixed]))
         if flags or len(message) <= limit:
             break
-    return message, Cursor({**cursor.sent, **sent}, frame, heads_step, selection)
+    return message, Cursor({**cursor.sent, **sent}, served, heads_step, selection)
 
 
 def _rows(
     feed: Feed, cursor: Cursor, selection: Selection, buckets: tuple[int, int]
 ) -> tuple[list[Block], dict[tuple[int, str], int]]:
     heads = feed.head_columns()
-    columns = [*SCALARS, *heads]
+    columns = feed.columns()
     printed = fact_columns()
     groups: dict[tuple[bytes, int], tuple[np.ndarray, list[tuple[int, int]], list[np.ndarray]]] = {}
     sent: dict[tuple[int, str], int] = {}
@@ -157,9 +122,11 @@ def _rows(
         start = cursor.sent.get((arm, name), 0)
         if start >= rows.count or name in printed or (name == BATCH and not selection.batch):
             continue
+        if name in feed.groups and not selection.groups:
+            continue
         values = rows.values[start : rows.count]
         if name in heads:
-            values = values[:, :, *_place(selection, values.shape[2:])]
+            values = values[:, :, *place(selection, values.shape[2:])]
         steps = rows.steps[start : rows.count]
         count = buckets[0 if name == BATCH else 1]
         keep = kept_rows(values, count) if count else np.array([len(steps) - 1])
@@ -182,7 +149,7 @@ def _heads(feed: Feed, cursor: Cursor, selection: Selection, *, latest_only: boo
     steps = [int(step) for step in np.unique(np.concatenate(fresh))] if fresh else []
     last = steps[-1] if steps else cursor.heads
     blocks: list[Block] = []
-    for step in _spread(steps, latest_only):
+    for step in spread(steps, latest_only):
         here = [
             (column, rows.values[at])
             for column, rows in known
@@ -192,43 +159,3 @@ def _heads(feed: Feed, cursor: Cursor, selection: Selection, *, latest_only: boo
             values = np.stack([v[selection.seed] for _, v in here])
             blocks.append(HeadsBlock(step, [column for column, _ in here], values))
     return blocks, last
-
-
-def _place(selection: Selection, shape: tuple[int, ...]) -> tuple[int, int]:
-    """The chosen layer and head, brought inside `shape`: arms may differ in both."""
-    return min(selection.layer, shape[0] - 1), min(selection.head, shape[1] - 1)
-
-
-def _frames(
-    feed: Feed, cursor: Cursor, selection: Selection, *, latest_only: bool
-) -> tuple[list[Block], int]:
-    blocks: list[Block] = []
-    last = cursor.frame
-    for number, (kind, by_arm) in enumerate(sorted(feed.readings().items())):
-        meta = by_arm.get(selection.arm, {})
-        column = {"Trajectory": "points", "AttentionMap": "weights"}.get(meta.get("type", ""))
-        if column is None:
-            continue
-        steps = feed.frame_steps(selection.arm, kind, column, cursor.frame)
-        last = max(last, *steps) if steps else last
-        chosen = _spread(steps, latest_only)
-        if column == "points":
-            shares = dict(feed.frames(selection.arm, kind, "explained_variance", chosen))
-            for step, points in feed.frames(selection.arm, kind, column, chosen):
-                share = shares[step][selection.seed] if step in shares else (np.nan, np.nan)
-                blocks.append(
-                    PointsBlock(number, step, points[selection.seed], (float(share[0]), float(share[1])))
-                )
-        else:
-            for step, weights in feed.frames(selection.arm, kind, column, chosen):
-                layer, head = _place(selection, weights.shape[1:3])
-                blocks.append(map_block(number, step, weights[selection.seed, layer, head]))
-    return blocks, last
-
-
-def _spread(steps: list[int], latest_only: bool) -> list[int]:
-    """The last step alone, or at most 240 of them, evenly, the first and last among them."""
-    if latest_only or not steps:
-        return steps[-1:]
-    picks = np.unique(np.linspace(0, len(steps) - 1, min(len(steps), HISTORY_FRAMES)).round().astype(int))
-    return [steps[i] for i in picks]

@@ -12,8 +12,9 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from sandbox.foundations.errors import SandboxError
 from sandbox.live.hello import hello
 from sandbox.live.hub import Channel
+from sandbox.live.selection import Selection
 from sandbox.live.tokens import Permission, Tokens
-from sandbox.live.updates import CATCH_UP_BUDGET, LIVE_BUDGET, Cursor, Selection
+from sandbox.live.updates import CATCH_UP_BUDGET, LIVE_BUDGET, Cursor
 from sandbox.runner.control import RunControl
 
 RATE = 4.4
@@ -103,6 +104,7 @@ class Viewer:
         feed = self.channel.feed
         meta = version = -1
         said: dict[str, Any] = {}
+        happened: list[tuple[Any, ...]] = []
         token_at = time.monotonic()
         while True:
             news = self.channel.news()
@@ -110,6 +112,9 @@ class Viewer:
                 # Numbers of columns and kinds may have moved: the viewer starts afresh with the new lists.
                 meta, version, self.cursor = feed.meta_version, -1, Cursor()
                 await self._tell(hello(feed, steer=self.permission.steer))
+            if feed.ready and feed.events != happened:
+                happened = feed.events
+                await self._tell({"type": "events", "events": happened})
             if self._asked.is_set() and feed.ready:
                 self._asked.clear()
                 self._take_up_wishes()

@@ -12,6 +12,9 @@ told apart by their first byte:
   half range f32, i16 [point][2] in 32000ths of the half range; -32768 marks a value that is not finite.
 - MAP: one head's attention. u8 4, u8 kind, u16 queries, u16 keys, u16 block, u32 step, f32 maximum,
   u8 [query][key] in 255ths of the maximum, padding. A maximum of NaN says that some value is not finite.
+- NUMBERS: a small model's weights. u8 5, u8 kind, u16 count, u32 step, values f16, padding.
+- GRID: every head's attention, coarse. u8 6, u8 kind, u8 layers, u8 heads, u16 queries, u16 keys, u16 block,
+  u16 0, u32 step, maxima f32 [layer][head], u8 [layer][head][query][key] as in MAP, padding.
 
 Column and kind numbers are places in the lists `columns` and `kinds` of the JSON hello.
 """
@@ -29,7 +32,9 @@ ROWS_HEAD = struct.Struct("<BBHHHI")
 HEADS_HEAD = struct.Struct("<BBBBI")
 POINTS_HEAD = struct.Struct("<BBHI5f")
 MAP_HEAD = struct.Struct("<BBHHHIf")
-ROWS, HEADS, POINTS, MAP = 1, 2, 3, 4
+NUMBERS_HEAD = struct.Struct("<BBHI")
+GRID_HEAD = struct.Struct("<BBBBHHHHI")
+ROWS, HEADS, POINTS, MAP, NUMBERS, GRID = 1, 2, 3, 4, 5, 6
 FULL, RESELECTED = 1, 2
 """Flags: forget everything known; forget what belongs to the selection (frames and per-head curves)."""
 STATES = ("queued", "running", "paused", "stalled", "stopped", "failed", "done", "waiting")
@@ -37,6 +42,8 @@ STEPS_PER_HALF = 32000
 NOT_FINITE = -32768
 MAX_CELLS = 64
 """Maps with more tokens than this are averaged over square blocks of tokens."""
+GRID_CELLS = 1024
+"""Cells of all heads' maps together; more tokens are averaged over larger blocks."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +86,27 @@ class MapBlock:
     block: int = 1
 
 
-Block = RowsBlock | HeadsBlock | PointsBlock | MapBlock
+@dataclass(frozen=True)
+class NumbersBlock:
+    """A small model's weights at `step`, in the order that its reading names them."""
+
+    kind: int
+    step: int
+    values: np.ndarray
+
+
+@dataclass(frozen=True)
+class GridBlock:
+    """All heads' attention, bytes (layer, head, query, key) in 255ths of each head's maximum."""
+
+    kind: int
+    step: int
+    cells: np.ndarray
+    maxima: np.ndarray
+    block: int = 1
+
+
+Block = RowsBlock | HeadsBlock | PointsBlock | MapBlock | NumbersBlock | GridBlock
 
 
 @dataclass(frozen=True)
@@ -97,9 +124,9 @@ class Update:
     blocks: list[Block] = field(default_factory=list)
 
 
-def map_block(kind: int, step: int, weights: np.ndarray) -> MapBlock:
+def map_block(kind: int, step: int, weights: np.ndarray, block: int = 0) -> MapBlock:
     """Quantize one head's weights (query, key), averaging blocks of tokens where there are more than 64."""
-    block = -(-max(weights.shape) // MAX_CELLS)
+    block = block or -(-max(weights.shape) // MAX_CELLS)
     if block > 1:
         weights = _block_mean(weights, block)
     if not np.isfinite(weights).all():
@@ -107,6 +134,22 @@ def map_block(kind: int, step: int, weights: np.ndarray) -> MapBlock:
     maximum = float(weights.max(initial=0.0))
     cells = np.rint(weights * (255.0 / maximum)) if maximum > 0 else np.zeros(weights.shape)
     return MapBlock(kind, step, np.clip(cells, 0, 255).astype(np.uint8), maximum, block)
+
+
+def grid_block(kind: int, step: int, weights: np.ndarray) -> GridBlock:
+    """Quantize every head's weights (layer, head, query, key), so coarse that all fit in GRID_CELLS."""
+    layers, heads, queries, keys = weights.shape
+    block = 1
+    while layers * heads * -(-queries // block) * -(-keys // block) > GRID_CELLS and block < max(
+        queries, keys
+    ):
+        block += 1
+    maps = [map_block(kind, step, head, block) for layer in weights for head in layer]
+    cells = np.stack([found.cells for found in maps])
+    maxima = np.array([found.maximum for found in maps], dtype=np.float32)
+    return GridBlock(
+        kind, step, cells.reshape(layers, heads, *cells.shape[1:]), maxima.reshape(layers, heads), block
+    )
 
 
 def _block_mean(weights: np.ndarray, block: int) -> np.ndarray:
@@ -169,6 +212,13 @@ def _encode_block(block: Block) -> list[bytes]:
             ),
             places.astype("<i2").tobytes(),
         ]
+    if isinstance(block, NumbersBlock):
+        head = NUMBERS_HEAD.pack(NUMBERS, block.kind, len(block.values), block.step)
+        return [head, _padded(block.values.astype("<f2").tobytes())]
+    if isinstance(block, GridBlock):
+        layers, heads, queries, keys = block.cells.shape
+        head = GRID_HEAD.pack(GRID, block.kind, layers, heads, queries, keys, block.block, 0, block.step)
+        return [head, block.maxima.astype("<f4").tobytes(), _padded(block.cells.astype("u1").tobytes())]
     queries, keys = block.cells.shape
     head = MAP_HEAD.pack(MAP, block.kind, queries, keys, block.block, block.step, block.maximum)
     return [head, _padded(np.ascontiguousarray(block.cells, dtype=np.uint8).tobytes())]
@@ -229,6 +279,15 @@ def _decode_block(message: bytes, at: int) -> tuple[Block, int]:
         _, kind, queries, keys, block, step, maximum = MAP_HEAD.unpack_from(message, at)
         cells, at = _numbers(message, "u1", (queries, keys), at + MAP_HEAD.size)
         return MapBlock(kind, step, cells, maximum, block), at + (-queries * keys % 4)
+    if tag == NUMBERS:
+        _, kind, n, step = NUMBERS_HEAD.unpack_from(message, at)
+        values, at = _numbers(message, "<f2", (n,), at + NUMBERS_HEAD.size)
+        return NumbersBlock(kind, step, values), at + (-2 * n % 4)
+    if tag == GRID:
+        _, kind, layers, heads, queries, keys, block, _, step = GRID_HEAD.unpack_from(message, at)
+        maxima, at = _numbers(message, "<f4", (layers, heads), at + GRID_HEAD.size)
+        cells, at = _numbers(message, "u1", (layers, heads, queries, keys), at)
+        return GridBlock(kind, step, cells, maxima, block), at + (-cells.size % 4)
     raise ValueError(f"This live update has a block of unknown kind {tag}.")
 
 

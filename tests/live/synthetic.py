@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sandbox.foundations.readings import AttentionMap, PerHead, Provenance, Trajectory
+from sandbox.foundations.readings import AttentionMap, PerHead, Provenance, SmallModel, Trajectory
 from sandbox.store.run_writer import RunWriter
 
 ARMS = ("standard", "spectral:shift=0.5", "preconditioned", "conditioned-init")
@@ -30,15 +30,19 @@ class SyntheticRun:
         evaluate_every: int = 20,
         read_every: int = 20,
         nan_at: int | None = None,
+        groups: bool = False,
+        visual: bool = False,
     ) -> None:
         self.arms, self.seeds, self.tokens, self.steps = ARMS[:arms], tuple(range(seeds)), tokens, steps
         self.layers, self.heads = layers, heads
         self.evaluate_every, self.read_every, self.nan_at = evaluate_every, read_every, nan_at
+        self.groups, self.visual = groups, visual
         self.step = -1
         self.started = time.monotonic()
         plain: dict[str, Any] = {
             "schema": 1,
             "task": {"kind": "sparse modular addition"},
+            "model": {"kind": "visual model" if visual else "encoder"},
             "steps": steps,
             "evaluate_every": evaluate_every,
             "seeds": list(self.seeds),
@@ -90,6 +94,8 @@ class SyntheticRun:
             accuracy = np.clip(1 - 0.5 * losses / 0.7 + (0.02 if rows == "train" else 0), 0, 1)
             self.writer.scalars(arm, f"{rows}_loss", at, self._poisoned(arm, at, losses))
             self.writer.scalars(arm, f"{rows}_accuracy", at, accuracy)
+            for name in ("depth/1", "depth/2", "operator/MIN") if self.groups and rows == "test" else ():
+                self.writer.scalars(arm, f"test_accuracy/{name}", at, accuracy)
 
     def _poisoned(self, arm: int, steps: np.ndarray, values: np.ndarray) -> np.ndarray:
         if self.nan_at is not None and arm == 0:
@@ -127,13 +133,18 @@ class SyntheticRun:
         )
         readouts = self._noise[:, 2:4] * 0.3 + done * np.where(np.arange(64) % 2, 2.0, -2.0)[:, None]
         whole = np.broadcast_to(readouts, (len(self.seeds), *readouts.shape))
-        points = np.concatenate([points, whole], axis=1)
-        labels = tuple(f"{i % 2}@{i // 2}" for i in range(2 * n)) + tuple(f"sequence {i}" for i in range(64))
-        groups = tuple(f"token {i % 2}" for i in range(2 * n)) + tuple(f"class {i % 2}" for i in range(64))
-        self.writer.reading(step, arm, "trajectories", Trajectory(
-            points=points.astype(np.float32), labels=labels, groups=groups,
-            explained_variance=np.tile([0.61, 0.22], (len(self.seeds), 1)),
-        ))  # fmt: skip
+        for kind, places, word, group in (
+            ("token trajectories", points, "token", "token"),
+            ("trajectories", whole, "sequence", "class"),
+        ):
+            self.writer.reading(step, arm, kind, Trajectory(
+                points=places.astype(np.float32),
+                labels=tuple(f"{word} {i}" for i in range(places.shape[1])),
+                groups=tuple(f"{group} {i % 2}" for i in range(places.shape[1])),
+                explained_variance=np.tile([0.61, 0.22], (len(self.seeds), 1)),
+            ))  # fmt: skip
+        if self.visual:
+            self.writer.reading(step, arm, "visual weights", self._visual_weights(done))
         shape = (len(self.seeds), self.layers, self.heads, n, n)
         scores = np.broadcast_to(self._noise[:n, :n], shape) + 2.5 * done * (np.arange(n) < 5)
         weights = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
@@ -142,6 +153,24 @@ class SyntheticRun:
             weights=weights.astype(np.float32), key_labels=tokens, query_labels=tokens,
             mask=np.ones((n, n), dtype=np.bool_),
         ))  # fmt: skip
+
+    def _visual_weights(self, done: float) -> SmallModel:
+        """A model of width 2 that turns from one set of random weights to another."""
+        n, shapes = self.tokens, [(2, 2), (self.tokens, 2), (2,), (2, 2), (8, 2), (8,), (2, 8), (2,)]
+        size = sum(math.prod(shape) for shape in shapes)
+        start, end = np.resize(self._noise, (2, len(self.seeds), size))
+        rows = np.array([[(i * 7 + t * (i % 3 + 1)) % 2 for t in range(n)] for i in range(16)])
+        return SmallModel(
+            values=((1 - done) * start + done * end[:, ::-1]).astype(np.float16),
+            names=("tokens", "positions", "query", "w_value.weight", "up.weight", "up.bias", "down.weight",
+                   "down.bias"),
+            shapes=tuple(shapes),
+            tokens=tuple(map(tuple, rows.tolist())),
+            classes=tuple((rows[:, :5].sum(axis=1) % 2).tolist()),
+            token_labels=("0", "1"),
+            class_labels=("even", "odd"),
+            n_prefix=5,
+        )  # fmt: skip
 
 
 def main() -> None:

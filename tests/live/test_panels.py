@@ -30,6 +30,8 @@ def test_a_panel_draws_a_reading_or_curves_that_exist(kind: str, repository: Pat
     columns += [column for column, _ in panel.facts]
     for column in columns:
         assert column in SCALARS or column.split("/", 1)[0] == panel.reading
+    assert all(kind in Diagnostic.variants for kind, _ in panel.also)
+    assert not panel.also or panel.also[0][0] == panel.reading
     assert (repository / "assets" / "live" / f"{panel.renderer}.js").is_file()
     assert bool(panel.curves) == (panel.renderer == "curves")
 
@@ -42,9 +44,19 @@ def test_the_columns_are_those_that_the_diagnostics_name_in_their_source(reposit
 
 
 def test_the_declarations_travel_as_json_in_their_order() -> None:
-    declared = json.loads(json.dumps(declare_panels()))
+    declared = json.loads(json.dumps(declare_panels(frozenset({"visual model", "groups"}))))
     assert {panel["kind"] for panel in declared} == set(PANELS)
     assert [p["renderer"] for p in declared][:2] == ["trajectories", "map"]
+
+
+def test_a_panel_that_needs_something_is_shown_only_where_a_run_has_it() -> None:
+    plain = {panel["kind"] for panel in declare_panels()}
+    visual = {panel["kind"] for panel in declare_panels(frozenset({"visual model"}))}
+    assert "loss" in plain and "level lines" not in plain and "accuracy by group" not in plain
+    assert len(visual - plain) == 14 and "accuracy by group" not in visual
+    assert all(bool(panel["section"]) == (panel["kind"] not in plain) for panel in declare_panels(
+        frozenset({"visual model", "groups"})
+    ))  # fmt: skip
 
 
 def test_arms_differ_by_colour_in_both_themes_by_dash_and_by_marker() -> None:

@@ -12,7 +12,7 @@ from starlette.websockets import WebSocketDisconnect
 
 from sandbox.live.routes import REFUSED, live_routes, scripts_version
 from sandbox.live.tokens import Permission, Tokens
-from sandbox.live.wire import FULL, RowsBlock, Update, decode
+from sandbox.live.wire import FULL, MapBlock, RowsBlock, Update, decode
 from sandbox.runner.control import RunControl
 from tests.live.synthetic import SyntheticRun
 
@@ -76,6 +76,22 @@ def test_a_viewer_gets_hello_then_everything_then_only_what_is_new(
         run.grow(60)
         _, second = until_update(socket)
         assert second.flags == 0 and second.step == 60 and steps_of(second) == [60]
+
+
+def test_events_are_told_once_and_again_when_there_are_more(client: TestClient, run: SyntheticRun) -> None:
+    run.writer.event(40, "threshold", "test accuracy reached 98%", 1, 0)
+    run.writer.commit()
+    with client.websocket_connect(address()) as socket:
+        socket.send_json({"since": -1, "select": {"open": ["token trajectories", 3], "grid": 1}})
+        told, update = until_update(socket)
+        events = [message["events"] for message in told if message["type"] == "events"]
+        assert events == [[[40, 1, 0, "threshold", "test accuracy reached 98%"]]]
+        assert not any(isinstance(block, MapBlock) for block in update.blocks)
+        run.writer.event(50, "nan", "the batch loss is nan", 0, 2)
+        run.grow(60)
+        told, _ = until_update(socket)
+        (events,) = [message["events"] for message in told if message["type"] == "events"]
+        assert [event[3] for event in events] == ["threshold", "nan"]
 
 
 def test_a_viewer_that_comes_back_asks_for_the_rest_alone(client: TestClient, run: SyntheticRun) -> None:

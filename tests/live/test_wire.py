@@ -9,17 +9,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox.live.updates import Cursor, Selection, next_update
+from sandbox.live.selection import Selection
+from sandbox.live.updates import Cursor, next_update
 from sandbox.live.wire import (
     FULL,
+    GRID_CELLS,
     RESELECTED,
+    GridBlock,
     HeadsBlock,
     MapBlock,
+    NumbersBlock,
     PointsBlock,
     RowsBlock,
     Update,
     decode,
     encode,
+    grid_block,
     map_block,
     with_sequence,
 )
@@ -94,6 +99,29 @@ def test_a_map_with_a_nan_says_so() -> None:
     weights = np.full((3, 3), 1 / 3)
     weights[1, 1] = np.nan
     assert np.isnan(map_block(0, 0, weights).maximum)
+
+
+@given(n=st.integers(1, 30))
+def test_a_small_models_weights_come_back_in_half_precision(n: int) -> None:
+    values = np.random.default_rng(n).normal(size=n).astype(np.float16)
+    values[0] = np.nan
+    after = HeadsBlock(3, [5], np.full((1, 1, 1), 2.5, np.float32))
+    found, next_one = decode(encode(update(NumbersBlock(3, 840, values), after))).blocks
+    assert isinstance(found, NumbersBlock) and (found.kind, found.step) == (3, 840)
+    np.testing.assert_array_equal(found.values, values)
+    assert isinstance(next_one, HeadsBlock)
+
+
+@pytest.mark.parametrize(("layers", "heads", "tokens"), [(1, 2, 12), (2, 4, 40), (6, 8, 128), (1, 3, 7)])
+def test_all_heads_come_back_coarse_enough_to_stay_small(layers: int, heads: int, tokens: int) -> None:
+    weights = np.random.default_rng(3).dirichlet(np.ones(tokens), size=(layers, heads, tokens))
+    message = encode(update(grid_block(1, 840, weights), HeadsBlock(3, [5], np.ones((1, 1, 1)))))
+    found, next_one = decode(message).blocks
+    assert isinstance(found, GridBlock) and isinstance(next_one, HeadsBlock)
+    assert found.cells.size <= GRID_CELLS and found.maxima.shape == (layers, heads)
+    if found.block == 1:
+        shades = found.cells * (found.maxima[..., None, None] / 255)
+        np.testing.assert_allclose(shades, weights, atol=float(found.maxima.max()) / 500)
 
 
 @pytest.mark.parametrize("message", [b"", b"AS", b"XX" + bytes(40), b"AS\x09" + bytes(40)])
@@ -184,3 +212,46 @@ def test_choosing_another_head_sends_that_heads_history_and_no_losses_again(
     entropy = next(b for b in found.blocks if isinstance(b, RowsBlock) and (5, 2) in b.series)
     stored = feed.rows[2, "attention entropy/entropy"].values[:, :, 0, 1]
     np.testing.assert_array_equal(entropy.values[entropy.series.index((5, 2))].T, stored)
+
+
+def test_a_picture_that_is_opened_comes_with_its_history_and_then_frame_by_frame(
+    tmp_path: Path, made_up: Callable[..., Any], feed_of: Callable[..., Any]
+) -> None:
+    run, feed = made_up(tmp_path / "run", arms=1, visual=True, groups=True), feed_of(tmp_path / "run")
+    run.grow(100)
+    feed.refresh()
+    message, cursor = next_update(feed, Cursor(), Selection(), 1)
+    assert not any(isinstance(b, NumbersBlock | GridBlock) for b in decode(message).blocks)
+    opened = Selection(open=("visual weights",), grid=True, groups=True)
+    message, cursor = next_update(feed, cursor, opened, 2)
+    found = decode(message)
+    assert found.flags == 0
+    for kind in (NumbersBlock, GridBlock):
+        assert [b.step for b in found.blocks if isinstance(b, kind)] == [0, 20, 40, 60, 80, 100]
+    rows = [b for b in found.blocks if isinstance(b, RowsBlock)]
+    columns = {c for b in rows for c, _ in b.series}
+    names = [f"test_accuracy/{group}" for group in ("depth/1", "depth/2", "operator/MIN")]
+    assert columns == {feed.columns().index(name) for name in names}
+    run.grow(120)
+    feed.refresh()
+    blocks = decode(next_update(feed, cursor, opened, 3)[0]).blocks
+    assert [b.step for b in blocks if isinstance(b, NumbersBlock | GridBlock)] == [120, 120]
+    assert not any(isinstance(b, PointsBlock | MapBlock) for b in blocks)
+
+
+@pytest.mark.parametrize(("tokens", "limit"), [(12, 2048), (32, 3072)])
+def test_a_live_update_stays_small_with_every_picture_open(
+    tmp_path: Path, made_up: Callable[..., Any], feed_of: Callable[..., Any], tokens: int, limit: int
+) -> None:
+    kinds = ("attention map", "token trajectories", "visual weights")
+    run = made_up(tmp_path / "run", tokens=tokens, evaluate_every=5, visual=True, groups=True)
+    run.grow(100)
+    feed = feed_of(tmp_path / "run")
+    feed.refresh()
+    opened = Selection(open=kinds, groups=True)
+    _, cursor = next_update(feed, Cursor(), opened, 1)
+    for turn in range(3):
+        run.grow(run.step + 25)
+        feed.refresh()
+        message, cursor = next_update(feed, cursor, opened, turn + 2)
+        assert len(message) <= limit

@@ -34,7 +34,7 @@ class Panel(Idea):
     place: ClassVar[str]
     """wide (half a row) or third (a third of one)."""
     renderer: ClassVar[str]
-    """curves, trajectories or map: the script that draws it."""
+    """The script that draws it: curves, trajectories, map, plane, rows, simplex or groups."""
     how_to_read: ClassVar[str]
     reading: ClassVar[str] = ""
     """Kind of the diagnostic that it draws; empty for recorded scalars."""
@@ -49,12 +49,23 @@ class Panel(Idea):
     """The axis at rest where the quantity has natural bounds."""
     lines: ClassVar[str] = ""
     """Which reference lines are drawn: accuracy or loss."""
+    also: ClassVar[tuple[tuple[str, str], ...]] = ()
+    """Further readings that a chip shows instead, as (kind, label); the first label is that of `reading`."""
+    section: ClassVar[str] = ""
+    """The folded group below the standard panels where it stands; empty for a standard panel."""
+    needs: ClassVar[str] = ""
+    """What a run must have to show it: a kind of model, or "groups"; empty where every run has it."""
+    layers: ClassVar[tuple[str, ...]] = ()
+    """Which points of the visual model a plane shows."""
+    levels: ClassVar[str] = ""
+    """Whose answer the level lines in a plane show: xi or output."""
 
     @classmethod
     def declare(cls) -> dict[str, Any]:
         """Everything the browser needs to know, as JSON values."""
         words = ("kind", "title", "sentence", "how_to_read", "equation", "source", "certainty", "our_reading")
         drawing = ("place", "renderer", "reading", "one_at_a_time", "unit", "log", "bounds", "lines", "facts")
+        drawing = (*drawing, "also", "section", "layers", "levels")
         declared: dict[str, Any] = {name: getattr(cls, name) for name in (*words, *drawing)}
         return declared | {"curves": [asdict(curve) for curve in cls.curves]}
 
@@ -70,9 +81,9 @@ def fact_columns() -> list[str]:
     return [column for panel in _in_order() for column, _ in panel.facts]
 
 
-def declare_panels() -> list[dict[str, Any]]:
-    """Every registered panel's declaration, in the order of its place."""
-    return [panel.declare() for panel in _in_order()]
+def declare_panels(has: frozenset[str] = frozenset()) -> list[dict[str, Any]]:
+    """Declarations of the panels that need nothing but what a run `has`, in the order of their places."""
+    return [panel.declare() for panel in _in_order() if panel.needs in {"", *has}]
 
 
 def _in_order() -> list[type[Panel]]:

@@ -1,0 +1,50 @@
+// The small buttons of a panel: which curves, which scale, which embeddings, which groups of rows.
+
+import { el } from "./dom.js";
+
+const chip = (label, pressed, act, more = {}) => el("button", { type: "button", class: "acs-chip", "aria-pressed": String(pressed), onclick: act, ...more }, label);
+
+// One of several: pressing one lets the others go.
+function oneOf(labels, chosen, choose) {
+  const buttons = labels.map((label, i) => chip(label, i === chosen, () => {
+    choose(i);
+    buttons.forEach((button, k) => button.setAttribute("aria-pressed", String(k === i)));
+  }));
+  return buttons;
+}
+
+export function chipsFor(panel) {
+  const { declared, chart, view } = panel;
+  if (declared.renderer === "curves") return curveChips(panel);
+  if (declared.renderer === "map") {
+    const toggle = (label, title, act) => {
+      const button = chip(label, false, () => { button.setAttribute("aria-pressed", String(act())); view.schedule(); }, { title });
+      return button;
+    };
+    return [
+      toggle("all heads", "Every head of every layer, small, with its entropy; a click chooses one", () => { chart.all = !chart.all; view.wish(); return chart.all; }),
+      toggle("0 to max", "Stretch the colours to this map's largest weight", () => { chart.stretched = !chart.stretched; return chart.stretched; }),
+    ];
+  }
+  if (declared.renderer === "trajectories") {
+    const known = declared.also.filter(([kind]) => view.model.hello.kinds.includes(kind));
+    return known.length < 2 ? [] : oneOf(known.map(([, label]) => label), 0, (i) => { chart.choose(known[i]); view.wish(); view.schedule(); });
+  }
+  if (declared.renderer === "groups") {
+    const names = [...chart.groups(view).keys()];
+    return names.length < 2 ? [] : oneOf(names, Math.max(0, names.indexOf(chart.group)), (i) => { chart.group = names[i]; view.schedule(); });
+  }
+  return [];
+}
+
+function curveChips({ declared, chart, view }) {
+  if (declared.curves.length < 2) return [];
+  const buttons = declared.curves.map((curve) => chip(curve.label, chart.shown.has(curve.column), () => {
+    if (declared.one_at_a_time) { chart.shown.clear(); chart.shown.add(curve.column); }
+    else if (!chart.shown.delete(curve.column)) chart.shown.add(curve.column);
+    buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(chart.shown.has(declared.curves[i].column))));
+    if (curve.column === "loss") view.select({ batch: chart.shown.has("loss") });
+    view.schedule();
+  }, { class: `acs-chip acs-${curve.style}` }));
+  return buttons;
+}

@@ -1,0 +1,62 @@
+// Projector: the view alone on the screen, two panels of one's choice, text of at least 24 pixels.
+
+import { el } from "./dom.js";
+
+const SCALE = 2.2;  // 11 pixels become 24
+const FIRST = ["trajectories", "accuracy"];
+
+export class Projector {
+  constructor(view) {
+    this.view = view;
+    this.on = false;
+    this.button = el("button", { type: "button", class: "acs-button acs-small", "aria-pressed": "false", title: "Projector: two panels in large type (P)", onclick: () => this.toggle() }, "Projector");
+    this.choices = FIRST.map((_, i) => el("select", { class: "acs-speed", "aria-label": i ? "Right panel" : "Left panel", onchange: () => this.arrange() }));
+    this.node = el("div", { class: "acs-projected", hidden: true }, ...this.choices);
+  }
+
+  build() {
+    const kept = this.choices.map((choice) => choice.value);
+    this.choices.forEach((choice, i) => {
+      choice.replaceChildren(...this.view.panels.map(({ declared }) => el("option", { value: declared.kind }, declared.title)), ...(i ? [el("option", { value: "" }, "nothing")] : []));
+      choice.value = kept[i] || FIRST[i];
+      if (choice.selectedIndex < 0) choice.selectedIndex = Math.min(i, choice.options.length - 1);
+    });
+  }
+
+  shows(panel) { return this.choices.some((choice) => choice.value === panel.declared.kind); }
+
+  scaleOf(panel) { return this.on && this.shows(panel) ? SCALE : 1; }
+
+  toggle() {
+    const { view } = this, { root } = view;
+    if (!view.panels.length) return;
+    view.fill(null);
+    this.on = !this.on;
+    if (this.on) {
+      this.scrolled = window.scrollY;
+      root.popover = "manual";
+      root.showPopover();
+    } else {
+      root.hidePopover();
+      root.removeAttribute("popover");
+    }
+    root.classList.toggle("acs-projector", this.on);
+    this.node.hidden = !this.on;
+    this.button.setAttribute("aria-pressed", String(this.on));
+    this.arrange();
+    if (!this.on) window.scrollTo(0, this.scrolled);
+    this.button.focus({ preventScroll: true });
+  }
+
+  // The two that are shown stand in the first grid's order; sections unfold for them.
+  arrange() {
+    const { view } = this;
+    for (const panel of view.panels) {
+      panel.node.hidden = this.on && !this.shows(panel);
+      panel.canvas.scale = this.scaleOf(panel);
+    }
+    for (const section of view.sections) section.project(this.on, section.panels.some((panel) => this.shows(panel)));
+    view.wish();
+    view.schedule();
+  }
+}

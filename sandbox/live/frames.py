@@ -1,0 +1,66 @@
+"""Frames: the pictures of the chosen arm and seed, one block for each open kind of reading and step."""
+
+import numpy as np
+
+from sandbox.live.feed import Feed
+from sandbox.live.selection import ALL_HEADS, Selection
+from sandbox.live.wire import Block, NumbersBlock, PointsBlock, grid_block, map_block
+
+HISTORY_FRAMES = 240
+HISTORY_GRIDS = 60
+COLUMNS = {"Trajectory": "points", "AttentionMap": "weights", "SmallModel": "values"}
+"""The stored column of each type of reading that is drawn as a picture."""
+
+
+def frames_of(feed: Feed, selection: Selection, served: dict[str, int]) -> tuple[list[Block], dict[str, int]]:
+    """Blocks of what is open and new, and the last step sent of each open picture.
+
+    A picture that was open before gets its last frame alone; one that has just been opened, its history.
+    """
+    blocks: list[Block] = []
+    last: dict[str, int] = {}
+    numbers = {kind: number for number, kind in enumerate(sorted(feed.readings()))}
+    for picture in selection.pictures(feed):
+        kind = picture.removesuffix(f"/{ALL_HEADS}")
+        column = COLUMNS.get(feed.readings()[kind].get(selection.arm, {}).get("type", ""))
+        if column is None:
+            continue
+        after = served.get(picture, -1)
+        steps = feed.frame_steps(selection.arm, kind, column, after)
+        last[picture] = max(after, *steps) if steps else after
+        most = HISTORY_FRAMES if picture == kind else HISTORY_GRIDS
+        chosen = spread(steps, latest_only=after >= 0, most=most)
+        blocks += _blocks(feed, selection, numbers[kind], kind, column, chosen, whole=picture != kind)
+    return blocks, last
+
+
+def _blocks(
+    feed: Feed, selection: Selection, number: int, kind: str, column: str, steps: list[int], *, whole: bool
+) -> list[Block]:
+    found = feed.frames(selection.arm, kind, column, steps)
+    if column == "values":
+        return [NumbersBlock(number, step, values[selection.seed]) for step, values in found]
+    if column == "weights":
+        if whole:
+            return [grid_block(number, step, weights[selection.seed]) for step, weights in found]
+        places = [(step, weights, *place(selection, weights.shape[1:3])) for step, weights in found]
+        return [map_block(number, step, w[selection.seed, layer, head]) for step, w, layer, head in places]
+    shares = dict(feed.frames(selection.arm, kind, "explained_variance", steps))
+    blocks: list[Block] = []
+    for step, points in found:
+        share = shares[step][selection.seed] if step in shares else (np.nan, np.nan)
+        blocks.append(PointsBlock(number, step, points[selection.seed], (float(share[0]), float(share[1]))))
+    return blocks
+
+
+def place(selection: Selection, shape: tuple[int, ...]) -> tuple[int, int]:
+    """The chosen layer and head, brought inside `shape`: arms may differ in both."""
+    return min(selection.layer, shape[0] - 1), min(selection.head, shape[1] - 1)
+
+
+def spread(steps: list[int], latest_only: bool, most: int = HISTORY_FRAMES) -> list[int]:
+    """The last step alone, or at most `most` of them, evenly, the first and last among them."""
+    if latest_only or not steps:
+        return steps[-1:]
+    picks = np.unique(np.linspace(0, len(steps) - 1, min(len(steps), most)).round().astype(int))
+    return [steps[i] for i in picks]

@@ -1,0 +1,74 @@
+"""Selection: what one viewer looks at: arm, seed, layer, head, and which pictures are open."""
+
+from dataclasses import dataclass, field
+
+from sandbox.live.feed import Feed
+
+STANDARD_PICTURES = ("trajectories", "attention map")
+"""What is sent to a viewer that does not say which pictures are open."""
+MOST_OPEN = 64
+ALL_HEADS = "all heads"
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What a viewer looks at, as places in the hello's lists."""
+
+    arm: int = 0
+    seed: int = 0
+    layer: int = 0
+    head: int = 0
+    batch: bool = False
+    # What follows changes what travels, but nothing of what has travelled already becomes untrue.
+    open: tuple[str, ...] = field(default=STANDARD_PICTURES, compare=False)
+    """Kinds of reading whose pictures are open."""
+    grid: bool = field(default=False, compare=False)
+    """Whether the small pictures of all heads are open."""
+    groups: bool = field(default=False, compare=False)
+    """Whether the accuracies by group of rows are open."""
+
+    @property
+    def looked_at(self) -> tuple[object, ...]:
+        """What is open, as a key."""
+        return self.open, self.grid, self.groups
+
+    def pictures(self, feed: Feed) -> list[str]:
+        """The open kinds that the run has, and `kind/all heads` for the small pictures."""
+        known = feed.readings()
+        kinds = [kind for kind in self.open if kind in known]
+        grids = [k for k, arms in known.items() if arms.get(self.arm, {}).get("type") == "AttentionMap"]
+        return kinds + [f"{kind}/{ALL_HEADS}" for kind in grids if self.grid]
+
+    @classmethod
+    def read(cls, raw: object, feed: Feed) -> "Selection":
+        """A selection from a client's JSON, brought inside what the run has; junk becomes 0."""
+        given = raw if isinstance(raw, dict) else {}
+        layers, heads = shape_of_heads(feed)
+
+        def place(name: str, count: int) -> int:
+            value = given.get(name, 0)
+            return min(max(int(value), 0), max(count - 1, 0)) if isinstance(value, int) else 0
+
+        return cls(
+            place("arm", len(feed.arms)),
+            place("seed", len(feed.seeds)),
+            place("layer", layers),
+            place("head", heads),
+            given.get("batch") is True,
+            _words(given.get("open")),
+            given.get("grid") is True,
+            given.get("groups") is True,
+        )
+
+
+def _words(raw: object) -> tuple[str, ...]:
+    if not isinstance(raw, list):
+        return STANDARD_PICTURES
+    return tuple(sorted({word for word in raw[:MOST_OPEN] if isinstance(word, str)}))
+
+
+def shape_of_heads(feed: Feed) -> tuple[int, int]:
+    """Layers and heads of the run's model, (1, 1) until a reading says more."""
+    names = feed.head_columns()
+    shapes = [rows.values.shape[2:] for (_, name), rows in feed.rows.items() if name in names and rows.count]
+    return (max(s[0] for s in shapes), max(s[1] for s in shapes)) if shapes else (1, 1)
