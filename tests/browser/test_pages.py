@@ -162,3 +162,15 @@ def test_the_visual_model_says_why_conditioning_keys_does_nothing(app: App, open
     expect(toggle.locator("input")).to_be_disabled()
     rail = page.locator('[data-testid="stSidebar"]')
     expect(rail).to_contain_text(re.compile(r"no (key|query|W)|only|one query", re.IGNORECASE))
+
+
+def test_the_server_of_pages_stays_light(app: App, finished: str, open_page: Open) -> None:
+    for address in (app.address, app.run(finished)):
+        open_page(address).wait_for_selector(".acs-live[data-step]")
+    server = app.ui()
+    words = server.cmdline()
+    assert words[words.index("--runner.postScriptGC") + 1] == "false"
+    libraries = " ".join(place.path for place in server.memory_maps())
+    for heavy in ("/torch/", "/sklearn/", "/scipy/"):
+        assert heavy not in libraries
+    assert server.memory_info().rss < 250e6  # 200 MB are owed before anybody opened a figure
