@@ -36,7 +36,7 @@ def test_a_killed_worker_runs_again_and_changes_no_number(app: App, open_page: O
     say(f"a new worker after {time.monotonic() - killed:.2f} s")
     assert app.ended(run_id).state == "done"
     expect(watched.state).to_have_text("Done")
-    assert watched.step() == SHORT["steps"]
+    watched.beyond(SHORT["steps"] - 1)  # the word may arrive before the last picture
     with open_run(folder) as disturbed, open_run(app.runs / finished) as calm:
         assert disturbed.scalar_names() == calm.scalar_names()
         for name in calm.scalar_names():
