@@ -10,16 +10,19 @@ export class HeadGrid {
     this.boxes = [];
     if (!frame) return false;
     const { theme } = view, gap = 8, under = 15;
-    const side = Math.max(10, Math.min((box.width - gap * (frame.heads - 1)) / frame.heads, (box.height - frame.layers * (under + 4)) / frame.layers, 150));
-    const tall = side * Math.min(1, Math.max(0.2, frame.queries / frame.keys));
-    const left = box.x + Math.max(0, (box.width - frame.heads * side - gap * (frame.heads - 1)) / 2);
+    // Layers under each other, or further beside each other where that makes the maps larger.
+    const n = frame.layers * frame.heads, shape = Math.min(1, Math.max(0.2, frame.queries / frame.keys));
+    const fit = (columns) => Math.min((box.width - gap * (columns - 1)) / columns, (box.height / Math.ceil(n / columns) - under - 4) / shape, 150);
+    const columns = Array.from({ length: frame.layers }, (_, k) => (k + 1) * frame.heads).reduce((best, c) => (fit(c) > fit(best) + 1 ? c : best), frame.heads);
+    const side = Math.max(10, fit(columns)), tall = side * shape;
+    const left = box.x + Math.max(0, (box.width - columns * side - gap * (columns - 1)) / 2);
     const entropies = view.model.frameAt("heads", "", view.until())?.values.get(view.model.places.get("attention entropy/entropy"));
     context.imageSmoothingEnabled = false;
     context.textAlign = "left";
     context.textBaseline = "top";
     for (let layer = 0; layer < frame.layers; layer++) {
       for (let head = 0; head < frame.heads; head++) {
-        const at = layer * frame.heads + head, x = left + head * (side + gap), y = box.y + layer * (tall + under + 4);
+        const at = layer * frame.heads + head, x = left + (at % columns) * (side + gap), y = box.y + Math.floor(at / columns) * (tall + under + 4);
         const chosen = view.model.selection.layer === layer && view.model.selection.head === head;
         context.drawImage(this.image(theme, frame, at), x, y, side, tall);
         context.strokeStyle = chosen ? theme.accent : theme.axis;
@@ -27,7 +30,7 @@ export class HeadGrid {
         context.strokeRect(x, y, side, tall);
         context.fillStyle = chosen ? theme.text : theme.faint;
         const name = frame.layers > 1 ? `${layer + 1}.${head + 1}` : String(head + 1), entropy = entropies?.[at];
-        context.fillText(side > 52 && entropy !== undefined ? `${name} · H ${number(entropy, 2)}` : name, x, y + tall + 3);
+        context.fillText(side > 46 && entropy !== undefined ? `${name} · H ${number(entropy, 2)}` : name, x, y + tall + 3);
         this.boxes.push({ x, y, side, tall: tall + under, layer, head });
       }
     }

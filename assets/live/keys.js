@@ -52,7 +52,7 @@ export class Keys {
   press(event) {
     const { view } = this, { target } = event;
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || view.gone || !view.model.hello) return;
-    if (target !== document.body && !view.root.contains(target)) return;
+    if (!view.root.contains(target) && !target.contains(view.root)) return;
     if (this.dialog?.open) return;
     if (event.key === "Escape") return this.escape(event);
     if (TYPING.test(target.tagName)) return;

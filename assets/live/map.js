@@ -19,7 +19,7 @@ export class AttentionMap {
     const long = (labels) => labels.some((label) => String(label).length > 2);
     const left = long(meta.query_labels) ? 58 : 40, top = long(meta.key_labels) ? 44 : 26, bar = 34;
     const size = Math.min((width - left - bar - 8) / keys, (height - top - 8) / queries);
-    const side = Math.min(size, 44), x0 = left + Math.max(0, (width - left - bar - 8 - side * keys) / 2), y0 = top;
+    const side = Math.min(size, 60), x0 = left + Math.max(0, (width - left - bar - 8 - side * keys) / 2), y0 = top;
     this.box = { x0, y0, side, queries, keys };
     const scale = this.stretched ? frame.maximum || 1 : 1;
     this.scale = scale;
@@ -126,6 +126,7 @@ export class AttentionMap {
       context.restore();
     }
     context.textAlign = "left";
+    if (frame.queries < 2) return;
     context.save();
     context.translate(x0 - (this.box.y0 > 40 ? 46 : 30), y0 + (side * frame.queries) / 2);
     context.rotate(-Math.PI / 2);

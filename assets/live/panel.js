@@ -93,7 +93,7 @@ export class Panel {
 
   // Words change only after every picture is painted: text on a canvas asks for clean styles each time.
   write() {
-    if (this.asleep) return;
+    if (this.asleep) { this.tip.hidden = true; return; }
     const { view, declared } = this;
     const arm = view.model.selection.arm;
     const absent = this.reading && view.model.meta(this.reading, arm)?.not_applicable;

@@ -1,6 +1,6 @@
 // What the visual model's pictures share: the model of each frame, the probe's sequences, and what is pointed at.
 
-import { inPlane, normalized, principalPlane, VisualModel } from "./visual.js";
+import { inPlane, principalPlane, VisualModel } from "./visual.js";
 
 const SPACES = { E: "sum", P: "sum", "E+P": "sum", z: "z", values: "values", xi: "xi", nxi: "nxi", receptors: "nxi", assemblers: "h", ffn: "h", h: "h" };
 
@@ -127,8 +127,8 @@ const LAYERS = {
     return layer;
   },
   "E+P": (model, meta) => ofTokens(model, meta, (token, t) => model.sum(token, t)),
-  z: (model, meta) => ofTokens(model, meta, (token, t) => normalized(model.sum(token, t))),
-  values: (model, meta) => ofTokens(model, meta, (token, t) => model.value(normalized(model.sum(token, t)))),
+  z: (model, meta) => ofTokens(model, meta, (token, t) => model.seat(token, t).z),
+  values: (model, meta) => ofTokens(model, meta, (token, t) => model.seat(token, t).value),
   xi: (model, meta, seen) => ofSequences(model, meta, seen, "xi"),
   nxi: (model, meta, seen) => ofSequences(model, meta, seen, "nxi"),
   h: (model, meta, seen) => ofSequences(model, meta, seen, "h"),

@@ -48,11 +48,12 @@ export class Projector {
     this.button.focus({ preventScroll: true });
   }
 
-  // The two that are shown stand in the first grid's order; sections unfold for them.
+  // The two that are shown stand side by side wherever they come from; sections unfold for them.
   arrange() {
     const { view } = this;
     for (const panel of view.panels) {
       panel.node.hidden = this.on && !this.shows(panel);
+      panel.node.style.order = this.on ? String(this.choices.findIndex((choice) => choice.value === panel.declared.kind)) : "";
       panel.canvas.scale = this.scaleOf(panel);
     }
     for (const section of view.sections) section.project(this.on, section.panels.some((panel) => this.shows(panel)));

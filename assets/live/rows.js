@@ -3,6 +3,8 @@
 import { number } from "./dom.js";
 import { prepare } from "./theme.js";
 
+const AT_ONCE = 16;  // frames of the history looked at in one drawing
+
 export class Rows {
   constructor(panel, canvas) { Object.assign(this, { panel, canvas, box: null, cell: null, note: "", legend: [] }); }
 
@@ -16,7 +18,7 @@ export class Rows {
     const list = [...(own ? [{ look: own, key: "sequence:own" }] : []), ...order.map((i) => ({ look: seen[i], key: `sequence:${i}`, of: meta.classes[i] }))];
     const left = 40, top = 16, w = (width - left - 46) / keys, h = (height - top - 6) / list.length;
     this.box = { left, top, w, h, keys, list, meta };
-    const most = this.scale(frames, meta, pictures), marked = pictures.marked(meta);
+    const most = this.scale(frames, meta, pictures, view), marked = pictures.marked(meta);
     list.forEach(({ look, key }, r) => {
       look.row.forEach((a, t) => {
         const shade = 3 * Math.min(255, Math.round((255 * a) / most));
@@ -32,7 +34,7 @@ export class Rows {
     });
     context.globalAlpha = 1;
     this.frame(context, theme, meta, list, most, height);
-    this.note = `${meta.tokens.length} probe sequences by class · darkest: ${number(most, 2)}, the largest of the run`;
+    this.note = `${meta.tokens.length} sequences by class · darkest ${number(most, 2)}`;
   }
 
   frame(context, theme, meta, list, most, height) {
@@ -81,11 +83,13 @@ export class Rows {
   }
 
   // The largest weight of the run so far: the scale widens and never shrinks.
-  scale(frames, meta, pictures) {
+  scale(frames, meta, pictures, view) {
     if (this.seen !== frames || frames.length < this.looked) Object.assign(this, { seen: frames, looked: 0, most: 0.05 });
-    for (; this.looked < frames.length; this.looked++) {
+    const end = Math.min(frames.length, this.looked + AT_ONCE);
+    for (; this.looked < end; this.looked++) {
       for (const { row } of pictures.look(frames[this.looked], meta)) for (const a of row) if (a > this.most) this.most = a;
     }
+    if (this.looked < frames.length) view.schedule();
     return this.most;
   }
 

@@ -3,8 +3,8 @@
 import { number, share } from "./dom.js";
 import { prepare } from "./theme.js";
 
-const TAIL_POINTS = 1500;  // a tail is so long that all of them together have about this many corners
-const TALLEST_LABELS = 40;
+const TAIL_POINTS = 900;  // a tail is so long that all of them together have about this many corners
+const TALLEST_LABELS = 40, LONGEST_LABEL = 9;
 
 export class Trajectories {
   constructor(panel, canvas) { Object.assign(this, { panel, canvas, reading: panel.reading, hovered: -1, places: [] }); }
@@ -32,6 +32,9 @@ export class Trajectories {
     context.rect(left, top, size, size);
     context.clip();
     const n = Math.min(meta.labels.length, frame.points.length / 2);
+    // Sequences are those of the probe in every picture, so that what is pointed at in one is marked in all.
+    const key = (i) => `${this.reading === "trajectories" ? "sequence" : "point"}:${i}`, mark = view.pointed || view.pinned;
+    this.hovered = mark ? meta.labels.findIndex((_, i) => key(i) === mark) : -1;
     const end = frames.indexOf(frame), start = Math.max(0, end - Math.round(TAIL_POINTS / n));
     context.lineWidth = 1;
     for (let i = 0; i < n; i++) {
@@ -48,7 +51,7 @@ export class Trajectories {
     let lost = 0;
     for (let i = 0; i < n; i++) {
       const [x, y] = put(frame.points, i);
-      this.places.push([x, y]);
+      this.places.push({ x, y, key: key(i), label: meta.labels[i], group: meta.groups[i] });
       if (!Number.isFinite(x + y)) { lost++; continue; }
       context.globalAlpha = this.hovered >= 0 && this.hovered !== i ? 0.35 : 1;
       context.fillStyle = colourOf(i);
@@ -64,7 +67,7 @@ export class Trajectories {
     }
     context.globalAlpha = 1;
     context.restore();
-    if (n <= TALLEST_LABELS || this.hovered >= 0) this.labels(context, theme, meta, n, left, size);
+    if (n <= TALLEST_LABELS && meta.labels.every((label) => label.length < LONGEST_LABEL)) this.labels(context, theme, meta, n, left, size);
     this.note = note(frame, lost, meta);
     this.legend = groups.map((name) => ({
       name, colour: theme.groups[groups.indexOf(name) % theme.groups.length], shape: ["●", "■", "▲"][groups.indexOf(name) % 3],
@@ -121,9 +124,9 @@ export class Trajectories {
     const taken = [];
     const order = this.hovered >= 0 ? [this.hovered] : [...Array(n).keys()];
     for (const i of order) {
-      const [x, y] = this.places[i] || [];
+      const { x, y } = this.places[i] || {};
       if (!Number.isFinite(x)) continue;
-      const text = this.hovered === i ? `${meta.labels[i]} (${meta.groups[i]})` : meta.labels[i];
+      const text = meta.labels[i];
       const w = context.measureText(text).width, right = x + 8 + w < left + size + 30;
       const box = [right ? x + 7 : x - 7 - w, y - 6, w, 12];
       if (taken.some((t) => box[0] < t[0] + t[2] && t[0] < box[0] + w && Math.abs(box[1] - t[1]) < 11)) continue;
@@ -133,10 +136,10 @@ export class Trajectories {
     }
   }
 
-  hoverAt(x, y) {
-    let best = -1, least = 144;
-    this.places.forEach(([px, py], i) => { const d = (px - x) ** 2 + (py - y) ** 2; if (d < least) { least = d; best = i; } });
-    this.hovered = best;
+  at(x, y) {
+    let best = null, least = 144;
+    for (const place of this.places) { const d = (place.x - x) ** 2 + (place.y - y) ** 2; if (d < least) { least = d; best = place; } }
+    return best;
   }
 }
 

@@ -19,11 +19,11 @@ export class Transport {
     this.track = el("div", { class: "acs-track" }, this.ticks, this.slider);
     this.track.addEventListener("pointermove", (event) => this.hover(event));
     this.track.addEventListener("pointerleave", () => { this.hovered = null; view.schedule(); });
-    this.first = button("⏮", "Previous event (Shift+E)", () => this.event(-1));
+    this.first = button("|◀", "Previous event (Shift+E)", () => this.event(-1));
     this.back = button("◀", "One recorded step back (←)", () => this.move(-1));
     this.play = button("Play", "Play from the shown step (Space in a recorded run)", () => (this.playing ? this.halt() : this.start()), "acs-primary acs-play");
     this.next = button("▶", "One update forward (→); at the end of a run that you steer, train one", () => this.move(1));
-    this.last_ = button("⏭", "Next event (E)", () => this.event(1));
+    this.last_ = button("▶|", "Next event (E)", () => this.event(1));
     this.rate = el("select", { class: "acs-speed", "aria-label": "Speed of playing", title: "Speed of playing ( , and . )", onchange: () => { this.speed = this.rate.selectedIndex; } }, ...SPEEDS.map(([label]) => el("option", {}, label)));
     this.rate.selectedIndex = this.speed;
     this.field = el("input", { type: "number", class: "acs-step", min: 0, step: 1, "aria-label": "Go to step", title: "Go to step (G)", onchange: () => this.go(Number(this.field.value)) });

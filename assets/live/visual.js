@@ -16,7 +16,11 @@ export function weightsOf(frame, meta) {
 }
 
 const rows = (flat, n, d) => Array.from({ length: n }, (_, i) => Array.from(flat.subarray(i * d, (i + 1) * d)));
-const dot = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0);
+function dot(a, b) {
+  let sum = 0;
+  for (let i = 0; i < a.length; i++) sum += a[i] * b[i];
+  return sum;
+}
 const add = (a, b) => a.map((value, i) => value + b[i]);
 
 export function normalized(x) {
@@ -57,31 +61,52 @@ export class VisualModel {
 
   value(z) { return this.V.map((row) => dot(row, z)); }
 
+  // Direction, score and value of a token at a position: the same in every sequence, so worked out once.
+  seat(token, t) {
+    this.seats ||= [];
+    const at = t * this.nTokens + token;
+    if (!this.seats[at]) {
+      const z = normalized(this.sum(token, t));
+      this.seats[at] = { z, score: dot(this.query, z) / Math.sqrt(this.d), value: this.value(z) };
+    }
+    return this.seats[at];
+  }
+
   // One row of attention over the positions of a sequence, and the sequence embedding xi.
   attend(sequence) {
-    const z = sequence.map((token, t) => normalized(this.sum(token, t)));
-    const row = softmax(z.map((at) => dot(this.query, at) / Math.sqrt(this.d)));
+    const seats = sequence.map((token, t) => this.seat(token, t)), row = softmax(seats.map((seat) => seat.score));
     const xi = new Array(this.d).fill(0);
-    z.forEach((at, t) => this.value(at).forEach((v, i) => { xi[i] += row[t] * v; }));
+    seats.forEach(({ value }, t) => { for (let i = 0; i < this.d; i++) xi[i] += row[t] * value[i]; });
     return { row, xi };
   }
 
   // How much each neuron is awake at xi.
-  awake(xi) { const x = normalized(xi); return this.receptors.map((row, j) => gelu(dot(row, x) + this.upBias[j])); }
+  awake(xi) {
+    const x = normalized(xi), out = new Float64Array(this.nHidden);
+    for (let j = 0; j < this.nHidden; j++) {
+      const row = this.receptors[j];
+      let sum = this.upBias[j];
+      for (let i = 0; i < this.d; i++) sum += row[i] * x[i];
+      out[j] = gelu(sum);
+    }
+    return out;
+  }
 
-  feed(xi) { const awake = this.awake(xi); return this.down.map((row, i) => dot(row, awake) + this.downBias[i]); }
+  feed(xi) {
+    const awake = this.awake(xi);
+    return this.down.map((row, i) => {
+      let sum = this.downBias[i];
+      for (let j = 0; j < this.nHidden; j++) sum += row[j] * awake[j];
+      return sum;
+    });
+  }
 
   probabilities(h) { return softmax(this.E.map((row) => dot(row, h))); }
 
   answer(xi) { return this.probabilities(add(xi, this.feed(xi))); }
 
-  // Everything about a list of sequences.
-  look(sequences) {
-    return sequences.map((sequence) => {
-      const { row, xi } = this.attend(sequence), ffn = this.feed(xi), h = add(xi, ffn);
-      return { sequence, row, xi, nxi: normalized(xi), ffn, h, p: this.probabilities(h) };
-    });
-  }
+  // Everything about a list of sequences; what lies behind the feed-forward part is worked out when it is asked for.
+  look(sequences) { return sequences.map((sequence) => new Look(this, sequence)); }
 
   // The mean activity of each neuron over sequences that were looked at.
   activity(seen) {
@@ -89,6 +114,15 @@ export class VisualModel {
     for (const { xi } of seen) this.awake(xi).forEach((a, j) => { sum[j] += Math.abs(a) / seen.length; });
     return sum;
   }
+}
+
+class Look {
+  constructor(model, sequence) { Object.assign(this, { model, sequence }, model.attend(sequence)); }
+
+  get nxi() { return normalized(this.xi); }
+  get ffn() { return (this.fed ||= this.model.feed(this.xi)); }
+  get h() { return add(this.xi, this.ffn); }
+  get p() { return (this.shares ||= this.model.probabilities(this.h)); }
 }
 
 // Two fixed axes for points wider than the plane: the two largest principal ones of the points given, always the same.

@@ -144,7 +144,7 @@ class SyntheticRun:
                 explained_variance=np.tile([0.61, 0.22], (len(self.seeds), 1)),
             ))  # fmt: skip
         if self.visual:
-            self.writer.reading(step, arm, "visual weights", self._visual_weights(done))
+            self.writer.reading(step, arm, "visual weights", self.visual_weights(done))
         shape = (len(self.seeds), self.layers, self.heads, n, n)
         scores = np.broadcast_to(self._noise[:n, :n], shape) + 2.5 * done * (np.arange(n) < 5)
         weights = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
@@ -154,7 +154,7 @@ class SyntheticRun:
             mask=np.ones((n, n), dtype=np.bool_),
         ))  # fmt: skip
 
-    def _visual_weights(self, done: float) -> SmallModel:
+    def visual_weights(self, done: float) -> SmallModel:
         """A model of width 2 that turns from one set of random weights to another."""
         n, shapes = self.tokens, [(2, 2), (self.tokens, 2), (2,), (2, 2), (8, 2), (8,), (2, 8), (2,)]
         size = sum(math.prod(shape) for shape in shapes)

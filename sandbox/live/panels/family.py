@@ -64,8 +64,10 @@ class Panel(Idea):
     def declare(cls) -> dict[str, Any]:
         """Everything the browser needs to know, as JSON values."""
         words = ("kind", "title", "sentence", "how_to_read", "equation", "source", "certainty", "our_reading")
-        drawing = ("place", "renderer", "reading", "one_at_a_time", "unit", "log", "bounds", "lines", "facts")
-        drawing = (*drawing, "also", "section", "layers", "levels")
+        drawing = (
+            "place", "renderer", "reading", "also", "section", "layers", "levels", "one_at_a_time", "unit",
+            "log", "bounds", "lines", "facts",
+        )  # fmt: skip
         declared: dict[str, Any] = {name: getattr(cls, name) for name in (*words, *drawing)}
         return declared | {"curves": [asdict(curve) for curve in cls.curves]}
 
