@@ -2,7 +2,7 @@
 
 import { el } from "./dom.js";
 
-const TYPING = /^(INPUT|TEXTAREA|SELECT)$/;
+const TYPING = "input:not([type=range]), textarea, select";
 
 export class Keys {
   constructor(view) {
@@ -55,7 +55,8 @@ export class Keys {
     if (!view.root.contains(target) && !target.contains(view.root)) return;
     if (this.dialog?.open) return;
     if (event.key === "Escape") return this.escape(event);
-    if (TYPING.test(target.tagName)) return;
+    if (target.matches(TYPING)) return;
+    if (target.type === "range" && /^(Arrow|Home|End)/.test(event.key)) return;  // the slider moves by itself
     if ((event.key === " " || event.key === "Enter") && target.tagName === "BUTTON") return;
     const act = this.acts.get(event.key) || (event.shiftKey ? null : this.acts.get(event.key.toLowerCase()));
     if (!act) return;
@@ -65,7 +66,7 @@ export class Keys {
 
   escape(event) {
     const { view } = this;
-    if (TYPING.test(event.target.tagName)) event.target.blur();
+    if (event.target.matches(TYPING)) event.target.blur();
     else if (view.pinned || view.pointed) { view.pinned = view.pointed = null; }
     else if (view.filled) view.fill(null);
     else if (view.projector.on) view.projector.toggle();

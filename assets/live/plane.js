@@ -176,7 +176,7 @@ export class Plane {
     }
     this.legend = [...groups.values()].slice(0, 8);
     const layer = place(this.panel.layers[0], frame);
-    const shown = plane.exact ? "" : `plane of step ${plane.step}, ${share(shareIn(layer))} of the variance`;
+    const shown = plane.exact ? "" : `plane of step ${plane.step} shows ${share(shareIn(layer))}`;
     this.note = [layer.shapes.note, this.panel.levels ? "lines: p = 0.5, 0.75, 0.9" : "", shown].filter(Boolean).join(" · ");
   }
 
