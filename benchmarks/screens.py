@@ -29,7 +29,7 @@ FLAGS = (
     "--no-first-run",
     "--disable-background-networking",
 )
-PRESET = "fast listops"
+TRAIN = ".st-key-sandbox-train button"
 
 
 def free_port() -> int:
@@ -83,10 +83,10 @@ def tour(browser: Browser, address: str, size: tuple[int, int], theme: str, run:
     shoot(page, "home", size, theme)
     if run is None:
         page.goto(f"{address}/sandbox")
-        page.get_by_role("button", name="Train", exact=True).wait_for(timeout=30000)
+        page.locator(TRAIN).wait_for(timeout=60000)
         page.wait_for_timeout(2000)
         shoot(page, "sandbox-before", size, theme)
-        page.get_by_role("button", name="Train", exact=True).click()
+        page.locator(TRAIN).click()
         page.wait_for_url("**run=**", timeout=30000)
         run = page.url.split("run=")[1].split("&")[0]
         page.wait_for_timeout(20000)

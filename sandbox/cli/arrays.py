@@ -22,7 +22,7 @@ def read_array(name: str, suffixes: tuple[str, ...]) -> np.ndarray:
         if path.suffix == ".csv":
             array = np.loadtxt(path, delimiter=",", ndmin=2, dtype=np.float64)
         else:
-            array = np.load(path, allow_pickle=False)
+            array = np.load(path, allow_pickle=False, mmap_mode="r")
     except (ValueError, OSError, EOFError) as error:
         raise InvalidData(f"{path.name} cannot be read as numbers: {str(error)[:200]}.") from error
     if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiub" or array.size == 0:

@@ -19,8 +19,8 @@ _log = logging.getLogger(__name__)
 def read_all(view: SnapshotView, cost: str = "cheap") -> dict[str, Answer]:
     """Ask every diagnostic of that cost; the answers by kind.
 
-    A deliberate error becomes a NotApplicable with its sentence, logged, so that no question stops a
-    training; any other error is a bug and is raised.
+    An error becomes a NotApplicable with its sentence, logged, so that no question stops a training; one
+    that was not raised on purpose is called what it is, a fault of the diagnostic.
     """
     answers: dict[str, Answer] = {}
     for kind, diagnostic in Diagnostic.variants.items():
@@ -31,4 +31,10 @@ def read_all(view: SnapshotView, cost: str = "cheap") -> dict[str, Answer]:
         except SandboxError as problem:
             _log.warning("%s at step %d: %s", kind, view.step, problem)
             answers[kind] = NotApplicable(str(problem))
+        except Exception as fault:
+            _log.exception("%s failed at step %d", kind, view.step)
+            answers[kind] = NotApplicable(
+                f"This diagnostic failed at step {view.step} with {type(fault).__name__}, a fault of its "
+                "own; training goes on without it."
+            )
     return answers

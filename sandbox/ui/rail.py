@@ -8,7 +8,7 @@ from sandbox.foundations.catalogue import Catalogue
 from sandbox.foundations.errors import InvalidPlain
 from sandbox.ui import arm_rail, choices, session, widgets
 from sandbox.ui.settings import Plain, seeds, variant
-from sandbox.ui.words import escaped
+from sandbox.ui.words import count, escaped
 
 OWN = "Your own settings"
 CLOSED_AT_FIRST = ("Optimizer",)
@@ -98,7 +98,7 @@ def _slot(catalogue: Catalogue, model: Plain, slot: str, default: str) -> None:
 
 
 def _pace(catalogue: Catalogue, draft: Plain) -> None:
-    summary = f"{draft['steps']:,} steps, {len(draft['seeds'])} seeds"
+    summary = f"{count(draft['steps'], 'step')}, {count(len(draft['seeds']), 'seed')}"
     with _drawer("Run", summary):
         session.show("run.seeds", _seed_text(draft["seeds"]))
         st.text_input(

@@ -229,14 +229,16 @@ def test_a_deliberate_error_becomes_its_sentence_and_is_logged(
     assert isinstance(answers["theta"], PerHead)
 
 
-def test_a_bug_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bug_stops_no_training_and_is_called_a_fault(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     registered(monkeypatch, ZeroDivisionError("a bug"))
-    with pytest.raises(ZeroDivisionError):
-        read_all(random_view())
+    answers = read_all(random_view())
+    assert "ZeroDivisionError, a fault of its own" in answers["failing"].reason
+    assert "Traceback" in caplog.text and isinstance(answers["theta"], PerHead)
 
 
 def test_costly_questions_are_asked_only_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    registered(monkeypatch, ZeroDivisionError("never run"), cost="costly")
+    registered(monkeypatch, InvalidData("Asked."), cost="costly")
     assert "failing" not in read_all(random_view())
-    with pytest.raises(ZeroDivisionError):
-        read_all(random_view(), cost="costly")
+    assert read_all(random_view(), cost="costly")["failing"] == NotApplicable("Asked.")
