@@ -34,7 +34,7 @@ def refused(capsys: CapSys, *argv: str) -> str:
 
 
 def test_theta_brackets_each_row(tmp_path: Path, capsys: CapSys) -> None:
-    rows = np.array([[0.5, 0.3, 0.2], [1.0, 1.0, 1.0], [0.7, 0.2, 0.1]])
+    rows = np.array([[0.5, 0.3, 0.2], [1 / 3, 1 / 3, 1 / 3], [0.7, 0.2, 0.1]])
     assert main(["theta", saved(tmp_path, rows), "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     lower = [row["lower"] for row in answer["rows"]]
@@ -42,6 +42,12 @@ def test_theta_brackets_each_row(tmp_path: Path, capsys: CapSys) -> None:
     assert answer["rows"][1]["p_max"] == pytest.approx(1 / 3)
     assert answer["rows"][1]["entropy"] == pytest.approx(np.log(3))
     assert all(row["exact"] for row in answer["rows"]) and answer["share_exact"] == 1.0
+
+
+def test_theta_refuses_a_row_that_does_not_sum_to_one(tmp_path: Path, capsys: CapSys) -> None:
+    path = saved(tmp_path, np.array([[0.5, 0.5], [0.9, 0.3]]))
+    assert "Row 1 sums to 1.2" in refused(capsys, "theta", path)
+    assert main(["theta", path, "--tolerance", "0.5"]) == 0
 
 
 def test_theta_reads_csv_and_prints_a_line_per_row(tmp_path: Path, capsys: CapSys) -> None:
