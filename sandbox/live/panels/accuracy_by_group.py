@@ -18,7 +18,7 @@ class AccuracyByGroup(Panel):
         "that their mean is not the overall accuracy."
     )
     equation = "accuracy(g) = mean over held-out rows in g of [argmax logits = class]"
-    source = "Groups are those that the task names, such as ListOps' root operator, depth and length"
+    source = "Nangia and Bowman 2018, arXiv:1804.06028: ListOps by depth; here by every group a task names"
     certainty = "A"
     order = 7
     place = "wide"
