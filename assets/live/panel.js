@@ -69,15 +69,17 @@ export class Panel {
   // Kind of the reading that is drawn now; a chip may have chosen another than the declared one.
   get reading() { return this.chart.reading || this.declared.reading; }
 
-  // In front of everything, as large as the window; the node stays where it is in the document.
+  // In front of everything, as large as the window, with the transport bar; the node stays where it is in the document.
   fill(on) {
     if (on === this.node.hasAttribute("popover")) return;
     if (on) {
       this.place = el("div", { class: `acs-place acs-${this.declared.place}`, style: { height: `${this.node.offsetHeight}px` } });
       this.node.before(this.place);
+      this.node.append(this.view.transport.node);
       this.node.popover = "manual";
       this.node.showPopover();
     } else {
+      this.view.projector.node.before(this.view.transport.node);
       this.node.hidePopover();
       this.node.removeAttribute("popover");
       this.place.remove();

@@ -160,7 +160,7 @@ export class Plane {
     const taken = [];
     for (const p of this.places) {
       const chosen = marked?.has(p.key);
-      if (!(chosen || (p.short && few <= MOST_LABELS && !marked))) continue;
+      if (!p.short || !(chosen || (few <= MOST_LABELS && !marked))) continue;  // long labels stand in the tip
       const w = context.measureText(p.label).width, at = p.x + 7 + w < left + size + 6 ? p.x + 7 : p.x - 7 - w;
       if (taken.some(([a, b, c]) => at < a + c && a < at + w && Math.abs(b - p.y) < 11)) continue;
       taken.push([at, p.y, w]);

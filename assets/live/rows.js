@@ -34,7 +34,7 @@ export class Rows {
     });
     context.globalAlpha = 1;
     this.frame(context, theme, meta, list, most, height);
-    this.note = `${meta.tokens.length} sequences by class · darkest ${number(most, 2)}`;
+    this.note = `${meta.tokens.length} sequences by class · strongest ${number(most, 2)}`;
   }
 
   frame(context, theme, meta, list, most, height) {

@@ -30,10 +30,11 @@ export class Transport {
     this.live = el("button", { type: "button", class: "acs-chip acs-live-chip", "aria-pressed": "true", title: "Show the latest step and follow it (L)", onclick: () => this.follow() }, "LIVE");
     this.reset = el("button", { type: "button", class: "acs-chip", hidden: true, title: "Show all steps again (Z, double click or Esc)", onclick: () => view.zoomTo(null) }, "Reset zoom");
     this.viewing = el("b", { class: "acs-viewing" });
+    this.trained = el("span", { class: "acs-clock", hidden: true });  // where the header is covered
     this.said = el("span", { class: "acs-said", role: "status" });
     this.node = el("div", { class: "acs-time", role: "group", "aria-label": "Step that is shown" },
       el("div", { class: "acs-bar" }, this.first, this.back, this.play, this.next, this.last_, this.rate, this.track, this.field, view.replay ? null : this.live),
-      el("div", { class: "acs-words" }, el("span", { class: "acs-clock" }, this.viewing), this.said, this.reset));
+      el("div", { class: "acs-words" }, el("span", { class: "acs-clock" }, this.viewing), this.trained, this.said, this.reset));
   }
 
   get last() { return this.view.replay ? this.view.model.hello?.steps || this.view.model.step : this.view.model.step; }
@@ -148,6 +149,8 @@ export class Transport {
     setText(this.play, this.playing ? "Pause" : view.replay && view.viewing >= model.step ? "Replay" : "Play");
     const shown = model.shownAt(view.until());
     setText(this.viewing, following ? `viewing step ${whole(model.step)}` : `viewing step ${whole(shown ?? until)}`);
+    this.trained.hidden = !view.filled;
+    setText(this.trained, `trained to step ${whole(model.step)}`);
     const here = model.events.filter((event) => !following && event[0] === until)[0];
     const apart = !following && !this.playing && shown !== null && shown !== until ? `Asked ${whole(until)}, shown ${whole(shown)}: the pictures stand at recorded steps.` : "";
     const event = this.hovered || here;

@@ -202,6 +202,10 @@ def test_a_panel_fills_the_screen_and_a_projector_shows_two_in_large_type(
         box = view.locator("[data-kind=loss]").bounding_box()
         assert box is not None and box["width"] == 1366 and box["height"] == 768
         assert view.evaluate(INK, "loss") > 300
+        filled = view.locator("[data-kind=loss]")
+        expect(filled.locator(".acs-words")).to_contain_text("trained to step 200")
+        filled.get_by_role("button", name="One recorded step back (←)").click()
+        expect(view.locator(".acs-viewing")).to_have_text("viewing step 180")
         view.keyboard.press("Escape")
         box = view.locator("[data-kind=loss]").bounding_box()
         assert box is not None and box["width"] < 700
