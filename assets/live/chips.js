@@ -28,7 +28,7 @@ export function chipsFor(panel) {
   }
   if (declared.renderer === "trajectories") {
     const known = declared.also.filter(([kind]) => view.model.hello.kinds.includes(kind));
-    return known.length < 2 ? [] : oneOf(known.map(([, label]) => label), 0, (i) => { chart.choose(known[i]); view.wish(); view.schedule(); });
+    return known.length < 2 ? [] : oneOf(known.map(([, label]) => label), 0, (i) => { chart.choose(known[i]); panel.say(known[i][2]); view.wish(); view.schedule(); });
   }
   if (declared.renderer === "groups") {
     const names = [...chart.groups(view).keys()];

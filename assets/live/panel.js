@@ -33,7 +33,7 @@ export class Panel {
     this.filler = el("button", { class: "acs-info acs-fill", type: "button", "aria-pressed": "false", "aria-label": `Fill the screen with ${declared.title}`, title: "Fill the screen (F); Esc leaves", onclick: () => view.fill(view.filled === this ? null : this) }, "⤢");
     this.node = el("section", { class: `acs-panel acs-${declared.place}`, "data-kind": declared.kind, "data-renderer": declared.renderer },
       el("header", {}, el("h3", {}, declared.title), this.badge, this.chips, this.filler, this.info),
-      el("p", { class: "acs-sentence" }, declared.sentence),
+      (this.sentence = el("p", { class: "acs-sentence" }, declared.sentence)),
       el("div", { class: "acs-canvas" }, this.canvas, this.tip, this.silence), this.foot, el("div", { class: "acs-hidden" }, this.table), this.more);
     this.node.addEventListener("keydown", (event) => {
       if (event.key === "Escape" && !this.more.hidden) { this.explain(false); this.info.focus(); event.preventDefault(); }
@@ -42,6 +42,12 @@ export class Panel {
     if (declared.renderer === "curves") listen(this.chart, this.canvas, view);
     else listenToPicture(this.chart, this.canvas, view);
     this.told = 0;
+  }
+
+  // Another sentence, where a chip shows something else.
+  say(sentence) {
+    setText(this.sentence, sentence);
+    this.canvas.setAttribute("aria-label", `${this.declared.title}. ${sentence}`);
   }
 
   // Whether it is to be drawn at all: not folded away, not scrolled away, not covered.

@@ -30,7 +30,7 @@ def test_a_panel_draws_a_reading_or_curves_that_exist(kind: str, repository: Pat
     columns += [column for column, _ in panel.facts]
     for column in columns:
         assert column in SCALARS or column.split("/", 1)[0] == panel.reading
-    assert all(kind in Diagnostic.variants for kind, _ in panel.also)
+    assert all(kind in Diagnostic.variants and len(words) <= 80 for kind, _, words in panel.also)
     assert not panel.also or panel.also[0][0] == panel.reading
     assert (repository / "assets" / "live" / f"{panel.renderer}.js").is_file()
     assert bool(panel.curves) == (panel.renderer == "curves")

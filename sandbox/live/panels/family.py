@@ -49,8 +49,8 @@ class Panel(Idea):
     """The axis at rest where the quantity has natural bounds."""
     lines: ClassVar[str] = ""
     """Which reference lines are drawn: accuracy or loss."""
-    also: ClassVar[tuple[tuple[str, str], ...]] = ()
-    """Further readings that a chip shows instead, as (kind, label); the first label is that of `reading`."""
+    also: ClassVar[tuple[tuple[str, str, str], ...]] = ()
+    """Readings that chips show in turn, as (kind, label, sentence); the first is `reading`."""
     section: ClassVar[str] = ""
     """The folded group below the standard panels where it stands; empty for a standard panel."""
     needs: ClassVar[str] = ""

@@ -29,4 +29,11 @@ class Trajectories(Panel):
     place = "third"
     renderer = "trajectories"
     reading = "trajectories"
-    also = (("trajectories", "sequences"), ("token trajectories", "tokens"))
+    also = (
+        ("trajectories", "sequences", sentence),
+        (
+            "token trajectories",
+            "tokens",
+            "A dot is a token at its position; its tail is the way it has come.",
+        ),
+    )
