@@ -39,6 +39,18 @@ WATCH = """() => {
   requestAnimationFrame(count);
 }"""
 
+UNFOLD = "document.querySelectorAll('.acs-unfold[aria-expanded=false]').forEach((button) => button.click())"
+SCRUB = """async () => {
+  const slider = document.querySelector('.acs-track input'), spent = [];
+  document.querySelector('.acs-live').addEventListener('acs-drawn', ({ detail }) => spent.push(detail.spent));
+  for (let i = 0; i < 30; i++) {
+    slider.value = 100 + 50 * i;
+    slider.dispatchEvent(new Event('input'));
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  }
+  return spent;
+}"""
+
 
 def grow(run: SyntheticRun, seconds: float, rate: float = 4.0, stride: int = 25) -> dict[int, float]:
     """Commit `rate` times a second for `seconds`; the wall time of every commit by step, in ms."""
@@ -130,6 +142,33 @@ def in_browser(runs: Path, chromium: str, seconds: float, tokens: int) -> dict[s
     }
 
 
+def with_pictures(runs: Path, chromium: str) -> dict[str, float]:
+    """Our script's ms per update and per scrubbed step, with all pictures of the visual model on screen."""
+    run = SyntheticRun(runs / "run", steps=20_000, visual=True, groups=True, evaluate_every=25)
+    run.grow(2000)
+    with served(runs) as address, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        page = browser.new_page(viewport={"width": 1440, "height": 3600})
+        page.goto(address)
+        page.wait_for_selector('.acs-live[data-step="2000"]')
+        page.evaluate(UNFOLD)
+        page.wait_for_timeout(2500)
+        page.evaluate(WATCH)
+        grow(run, 6.0)
+        page.wait_for_timeout(500)
+        drawn: list[dict[str, float]] = list(page.evaluate("Object.values(window.drawn)"))
+        scrubbed = {}
+        for height in (3600, 900):
+            page.set_viewport_size({"width": 1440, "height": height})
+            page.wait_for_timeout(800)
+            scrubbed[height] = statistics.median(page.evaluate(SCRUB))
+        browser.close()
+    run.writer.close()
+    bytes_ = max(float(d["bytes"]) for d in drawn[1:] if d["bytes"])
+    script = statistics.median(float(d["spent"]) for d in drawn[1:])
+    return {"bytes": bytes_, "script": script, "all": scrubbed[3600], "screen": scrubbed[900]}
+
+
 def measured(act: Callable[[], Any], page: Page, session: Any, process: psutil.Process) -> dict[str, Any]:
     """What `act` answers and what it cost: server CPU ms, page main-thread ms, frames, seconds."""
     before = (cpu_ms(process), thread_time(session), int(page.evaluate("window.frames")), time.monotonic())
@@ -160,6 +199,12 @@ def main() -> None:
             costs = f"{m['server']:.1f} | {m['browser']:.1f} | {m['script']:.1f}"
             pace = f"{m['fps']:.0f} | {m['median']:.0f} ({m['p95']:.0f})"
             print(f"| {tokens} | {m['updates']:.0f} | {costs} | {pace} |")
+        p = with_pictures(runs, chromium)
+        print(
+            f"\nAll pictures of the visual model on screen: {p['bytes']:.0f} bytes and {p['script']:.1f} ms "
+            f"of our script per update; a scrubbed step {p['all']:.1f} ms, {p['screen']:.1f} where the screen "
+            "is 900 px tall."
+        )
         print(f"\nPer update and viewer, 7 panels (5 of curves), one viewer; load {os.getloadavg()[0]:.1f}.")
 
 

@@ -34,6 +34,6 @@ class Trajectories(Panel):
         (
             "token trajectories",
             "tokens",
-            "A dot is a token at its position; its tail is the way it has come.",
+            "A dot is a token at its position; its tail is the way it came.",
         ),
     )
