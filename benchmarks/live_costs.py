@@ -202,8 +202,8 @@ def main() -> None:
         p = with_pictures(runs, chromium)
         print(
             f"\nAll pictures of the visual model on screen: {p['bytes']:.0f} bytes and {p['script']:.1f} ms "
-            f"of our script per update; a scrubbed step {p['all']:.1f} ms, {p['screen']:.1f} where the screen "
-            "is 900 px tall."
+            f"of our script per update; a scrubbed step {p['all']:.1f} ms, {p['screen']:.1f} where the "
+            "screen is 900 px tall."
         )
         print(f"\nPer update and viewer, 7 panels (5 of curves), one viewer; load {os.getloadavg()[0]:.1f}.")
 
