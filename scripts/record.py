@@ -1,4 +1,4 @@
-"""Turn a finished run into a small recorded one: `python scripts/record.py RUN NAME [--snapshots N]`.
+"""Turn a finished run into a small recorded one: `python scripts/record.py RUN NAME [--snapshots N] [--without KIND]...`.
 
 Weights and most snapshots are dropped, scalars and events stay; the result lies in assets/recorded/NAME.
 """
@@ -16,8 +16,8 @@ from sandbox.store import open_run
 RECORDED = Path(__file__).resolve().parent.parent / "assets" / "recorded"
 
 
-def record(source: Path, name: str, n_snapshots: int) -> Path:
-    """Write the recorded folder and return it; the steps kept are spread evenly over the run."""
+def record(source: Path, name: str, n_snapshots: int, without: list[str]) -> Path:
+    """Write the recorded folder and return it; steps are spread evenly, readings `without` left out."""
     target = RECORDED / name
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
@@ -33,6 +33,9 @@ def record(source: Path, name: str, n_snapshots: int) -> Path:
         database.execute("PRAGMA journal_mode=DELETE")
         marks = ",".join(map(str, map(int, kept)))
         database.execute(f"DELETE FROM snapshots WHERE name = 'theta' OR step NOT IN ({marks})")
+        for kind in without:
+            database.execute("DELETE FROM snapshots WHERE name LIKE ? || '/%'", (kind,))
+            database.execute("DELETE FROM meta WHERE key LIKE 'reading/%/' || ?", (kind,))
         database.execute("VACUUM")
     return target
 
@@ -42,7 +45,8 @@ if __name__ == "__main__":
     parser.add_argument("run", type=Path)
     parser.add_argument("name")
     parser.add_argument("--snapshots", type=int, default=60)
+    parser.add_argument("--without", action="append", default=[], metavar="KIND", help="a reading to drop")
     options = parser.parse_args()
-    folder = record(options.run, options.name, options.snapshots)
+    folder = record(options.run, options.name, options.snapshots, options.without)
     size = (folder / "run.sqlite").stat().st_size
     print(json.dumps({"folder": str(folder), "bytes": size}))
