@@ -1,4 +1,4 @@
-"""Turn a finished run into a small recorded one: `python scripts/record.py RUN NAME [--snapshots N] [--without KIND]...`.
+"""Turn a finished run into a small recorded one, for Home to play: `python scripts/record.py RUN NAME`.
 
 Weights and most snapshots are dropped, scalars and events stay; the result lies in assets/recorded/NAME.
 """
