@@ -13,6 +13,7 @@ from sandbox.foundations.errors import InvalidPlain
 from sandbox.foundations.idea import Idea
 from sandbox.foundations.plain import from_plain, to_plain, variant_from_plain
 from sandbox.foundations.registry import Registry, nearest
+from sandbox.foundations.typed_text import shown
 from sandbox.initialization import Initialization
 from sandbox.models.placement import Placement
 
@@ -49,14 +50,16 @@ def arm_from_plain(plain: Any) -> Arm:
     if isinstance(plain, str):
         return parse_arm(plain)
     if not isinstance(plain, dict) or not isinstance(plain.get("name"), str):
-        raise InvalidPlain(f"An arm is {repr(plain)[:80]}; it must be a table with a text 'name'.")
+        raise InvalidPlain(f"An arm is {shown(plain)}; it must be a table with a text 'name'.")
     if not 0 < len(plain["name"]) <= MAX_NAME or not plain["name"].isprintable():
         raise InvalidPlain(
             f"An arm's name is {plain['name'][:40]!r}...; use 1 to {MAX_NAME} printable characters."
         )
     unknown = [key for key in plain if key != "name" and key not in SLOTS]
     if unknown:
-        raise InvalidPlain(f"Arm {plain['name']!r} has no slot {unknown[0]!r}; it has {', '.join(SLOTS)}.")
+        raise InvalidPlain(
+            f"Arm {plain['name']!r} has no slot {shown(unknown[0])}; it has {', '.join(SLOTS)}."
+        )
     where = f"arm {plain['name']!r}"
     return Arm(
         plain["name"],

@@ -14,6 +14,7 @@ from sandbox.foundations.errors import InvalidExperiment, InvalidKnob, InvalidPl
 from sandbox.foundations.knobs import Knobs, knob
 from sandbox.foundations.plain import from_plain, to_plain, variant_from_plain
 from sandbox.foundations.seeding import MAX_SEED
+from sandbox.foundations.typed_text import refuse_costly_toml, shown
 from sandbox.models import Architecture
 from sandbox.tasks import Task
 
@@ -116,7 +117,7 @@ class Experiment:
 def from_plain_experiment(plain: Any) -> Experiment:
     """Build an experiment from its plain form: unknown keys are errors, missing keys take defaults."""
     if not isinstance(plain, dict):
-        raise InvalidPlain(f"The experiment is {repr(plain)[:80]}; it must be a table of settings.")
+        raise InvalidPlain(f"The experiment is {shown(plain)}; it must be a table of settings.")
     pace_names = [f.name for f in fields(Pace)]
     known = ["schema", "task", "model", "optimizer", *pace_names, "seeds", "arms"]
     unknown = [key for key in plain if key not in known]
@@ -127,7 +128,7 @@ def from_plain_experiment(plain: Any) -> Experiment:
     schema = plain.get("schema", SCHEMA)
     if schema != SCHEMA or isinstance(schema, bool):
         raise InvalidPlain(
-            f"The experiment has schema {repr(schema)[:40]}; this version reads schema {SCHEMA}."
+            f"The experiment has schema {shown(schema, 40)}; this version reads schema {SCHEMA}."
         )
     return Experiment(
         task=variant_from_plain(Task.variants, plain.get("task", "sparse modular addition"), "task"),
@@ -141,7 +142,7 @@ def from_plain_experiment(plain: Any) -> Experiment:
 
 def _arms(plain: Any) -> tuple[Arm, ...]:
     if not isinstance(plain, list):
-        raise InvalidPlain(f"arms is {repr(plain)[:80]}; it must be a list of arms.")
+        raise InvalidPlain(f"arms is {shown(plain)}; it must be a list of arms.")
     if len(plain) > MAX_ARMS:
         raise InvalidExperiment(f"There are {len(plain)} arms; an experiment has 1 to {MAX_ARMS}.")
     return tuple(arm_from_plain(arm) for arm in plain)
@@ -150,14 +151,12 @@ def _arms(plain: Any) -> tuple[Arm, ...]:
 def read_seeds(seeds: Any) -> tuple[int, ...]:
     """Check a list of seeds: whole numbers, each once, at most 128 of them."""
     if not isinstance(seeds, list | tuple) or not 1 <= len(seeds) <= MAX_SEEDS:
-        raise InvalidKnob(f"seeds is {repr(seeds)[:80]}; give a list of 1 to {MAX_SEEDS} whole numbers.")
+        raise InvalidKnob(f"seeds is {shown(seeds)}; give a list of 1 to {MAX_SEEDS} whole numbers.")
     for seed in seeds:
         if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= MAX_SEED:
-            raise InvalidKnob(
-                f"A seed is {repr(seed)[:80]}; it must be a whole number between 0 and {MAX_SEED}."
-            )
+            raise InvalidKnob(f"A seed is {shown(seed)}; it must be a whole number between 0 and {MAX_SEED}.")
     if len(set(seeds)) < len(seeds):
-        raise InvalidKnob(f"seeds is {repr(list(seeds))[:80]}; give each seed once.")
+        raise InvalidKnob(f"seeds is {shown(list(seeds))}; give each seed once.")
     return tuple(seeds)
 
 
@@ -171,7 +170,7 @@ def load(source: str | Path | Mapping[str, Any]) -> Experiment:
             raise InvalidPlain(
                 f"{path.name} has {path.stat().st_size} bytes; an experiment has at most {MAX_PLAIN_BYTES}."
             )
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidPlain(f"{path} cannot be read ({error}); give a TOML or JSON file.") from error
     return from_plain_experiment(parse_text(text, path.suffix == ".json"))
@@ -179,6 +178,8 @@ def load(source: str | Path | Mapping[str, Any]) -> Experiment:
 
 def parse_text(text: str, as_json: bool) -> Any:
     """Parse TOML or JSON; raises InvalidPlain with the parser's place and reason."""
+    if not as_json:
+        refuse_costly_toml(text)
     try:
         return json.loads(text) if as_json else tomllib.loads(text)
     except (ValueError, RecursionError) as error:

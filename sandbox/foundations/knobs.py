@@ -6,6 +6,7 @@ from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Any, ClassVar
 
 from sandbox.foundations.errors import InvalidKnob
+from sandbox.foundations.typed_text import shown
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,23 +40,23 @@ def knob(default: Any, label: str, **spec: Any) -> Any:
 def check_knob(owner: str, name: str, spec: Knob, default: Any, value: Any) -> Any:
     """Return `value` in the knob's own kind, or raise InvalidKnob in one clear sentence."""
     where = f"{owner}.{name} ({spec.label})"
-    shown = repr(value)[:80]
+    given = shown(value)
     if isinstance(default, bool):
         if not isinstance(value, bool):
-            raise InvalidKnob(f"{where} is {shown}; it must be true or false.")
+            raise InvalidKnob(f"{where} is {given}; it must be true or false.")
         return value
     if isinstance(default, str) and spec.pattern:
         if not isinstance(value, str) or not re.fullmatch(spec.pattern, value):
-            raise InvalidKnob(f"{where} is {shown}; it must be a text of the form {spec.pattern}.")
+            raise InvalidKnob(f"{where} is {given}; it must be a text of the form {spec.pattern}.")
         return value
     if isinstance(default, str):
         if not isinstance(value, str) or value not in spec.options:
-            raise InvalidKnob(f"{where} is {shown}; choose one of {', '.join(spec.options)}.")
+            raise InvalidKnob(f"{where} is {given}; choose one of {', '.join(spec.options)}.")
         return value
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if isinstance(default, int):
         if not number or (isinstance(value, float) and not value.is_integer()):
-            raise InvalidKnob(f"{where} is {shown}; it must be a whole number {_range(spec)}.")
+            raise InvalidKnob(f"{where} is {given}; it must be a whole number {_range(spec)}.")
         value = int(value)
     else:
         try:
@@ -63,10 +64,10 @@ def check_knob(owner: str, name: str, spec: Knob, default: Any, value: Any) -> A
         except OverflowError:
             finite = False
         if not finite:
-            raise InvalidKnob(f"{where} is {shown}; it must be a finite number {_range(spec)}.")
+            raise InvalidKnob(f"{where} is {given}; it must be a finite number {_range(spec)}.")
         value = float(value)
     if (spec.low is not None and value < spec.low) or (spec.high is not None and value > spec.high):
-        raise InvalidKnob(f"{where} is {shown}; it must lie {_range(spec)}.")
+        raise InvalidKnob(f"{where} is {given}; it must lie {_range(spec)}.")
     return value
 
 

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 from sandbox.foundations.errors import InvalidPlain
 from sandbox.foundations.knobs import Knobs, check_knob
 from sandbox.foundations.registry import Registry
+from sandbox.foundations.typed_text import shown
 
 K = TypeVar("K", bound=Knobs)
 
@@ -28,13 +29,13 @@ def from_plain(cls: type[K], plain: Any, where: str = "") -> K:
     """Build `cls` from its plain form: unknown keys are errors, missing keys take the default."""
     where = where or cls.kind or cls.__name__.lower()
     if not isinstance(plain, dict):
-        raise InvalidPlain(f"{where} is {repr(plain)[:80]}; it must be a table of settings.")
+        raise InvalidPlain(f"{where} is {shown(plain)}; it must be a table of settings.")
     known = {f.name: f for f in fields(cls)}
     values: dict[str, Any] = {}
     for key, value in plain.items():
         if key == "kind":
             if value != cls.kind:
-                raise InvalidPlain(f"{where} has kind {repr(value)[:80]}; {cls.kind!r} was expected.")
+                raise InvalidPlain(f"{where} has kind {shown(value)}; {cls.kind!r} was expected.")
         elif key not in known:
             raise InvalidPlain(f"{where} has no setting {str(key)[:80]!r}; it has {', '.join(known)}.")
         elif "registry" in known[key].metadata:
@@ -58,5 +59,5 @@ def variant_from_plain(registry: Registry[K], plain: Any, where: str) -> K:
     if isinstance(plain, str):
         plain = {"kind": plain}
     if not isinstance(plain, dict) or not isinstance(plain.get("kind"), str):
-        raise InvalidPlain(f"{where} is {repr(plain)[:80]}; it must be a table with the key 'kind'.")
+        raise InvalidPlain(f"{where} is {shown(plain)}; it must be a table with the key 'kind'.")
     return from_plain(registry[plain["kind"]], plain, where)

@@ -158,3 +158,37 @@ def test_the_catalogue_holds_every_knob_as_plain_data():
         shift.check("spectral", 17)
     with pytest.raises(UnknownVariant):
         catalogue.variant("projection", "spectrl")
+
+
+@pytest.mark.parametrize(
+    "where", ["schema", "task", "model", "optimizer", "steps", "seeds", "arms", "tokens"]
+)
+@pytest.mark.parametrize("what", ["huge", "deep", "huge in a list"])
+def test_values_that_python_cannot_write_are_refused_in_one_sentence(where, what):
+    deep = []
+    for _ in range(100_000):
+        deep = [deep]
+    value = {"huge": 16**5000, "deep": deep, "huge in a list": [16**5000]}[what]
+    wrong = {"arms": [{"name": "a", "tokens": value}]} if where == "tokens" else {where: value}
+    with pytest.raises(SandboxError) as caught:
+        from_plain_experiment(wrong)
+    assert len(str(caught.value)) < 400
+
+
+def test_a_long_slot_name_is_cut():
+    with pytest.raises(InvalidPlain) as caught:
+        from_plain_experiment({"arms": [{"name": "a", "x" * 5000: 1}]})
+    assert len(str(caught.value)) < 400
+
+
+def test_a_file_with_a_byte_order_mark_is_read(tmp_path):
+    file = tmp_path / "e.json"
+    file.write_text(json.dumps(plain()), encoding="utf-8-sig")
+    assert load(file) == from_plain_experiment(plain())
+
+
+def test_toml_with_endless_dots_is_refused_at_once(tmp_path):
+    file = tmp_path / "e.toml"
+    file.write_text("a" + ".a" * 45_000 + " = 1", encoding="utf-8")
+    with pytest.raises(InvalidPlain, match="45000 dots"):
+        load(file)
