@@ -113,7 +113,10 @@ def _same_origin(headers: dict[bytes, list[bytes]], host: str) -> bool:
     if b"origin" not in headers:
         site = _single(headers, b"sec-fetch-site")
         return site in (None, "same-origin", "none")
-    parts = urlsplit(_single(headers, b"origin") or "")
+    try:
+        parts = urlsplit(_single(headers, b"origin") or "")
+    except ValueError:  # brackets that close no address
+        return False
     if parts.scheme not in ("http", "https"):
         return False
     # Behind a proxy the scheme we see may differ from the browser's; an absent port means the scheme's own.

@@ -71,6 +71,8 @@ def test_a_rebound_page_cannot_open_a_socket() -> None:
         "null",
         "http://localhost:8501.evil.example",
         "file://",
+        "http://[",
+        "http://[::1",
         "",
     ],
 )
