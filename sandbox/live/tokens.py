@@ -3,6 +3,7 @@
 import os
 import secrets
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from itsdangerous import BadSignature, SignatureExpired, URLSafeTimedSerializer
@@ -53,11 +54,26 @@ class Tokens:
 
 
 def read_secret(runs: Path | None = None) -> str:
-    """SANDBOX_SECRET, else the runs folder's own secret, made with mode 0600 when it is missing."""
+    """SANDBOX_SECRET, else the runs folder's own secret, made with mode 0600 when it is missing.
+
+    Where that folder cannot be written, one that lasts as long as this process.
+    """
     given = os.environ.get("SANDBOX_SECRET")
     if given:
         return given
     path = (runs or runs_root()) / SECRET_FILE
+    try:
+        return _kept_secret(path) or _passing_secret()
+    except OSError:
+        return _passing_secret()
+
+
+@cache
+def _passing_secret() -> str:
+    return secrets.token_urlsafe(32)
+
+
+def _kept_secret(path: Path) -> str:
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_name(f"{SECRET_FILE}.{os.getpid()}.{secrets.token_hex(4)}")
     if not path.exists():

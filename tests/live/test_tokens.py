@@ -65,3 +65,11 @@ def test_the_secret_is_made_once_and_readable_by_its_owner_alone(tmp_path: Path)
 def test_the_environment_may_name_the_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SANDBOX_SECRET", "from the lab")
     assert read_secret() == "from the lab"
+
+
+def test_a_runs_folder_that_cannot_be_written_has_a_secret_of_this_process(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    passing = read_secret(tmp_path / "file" / "runs")
+    assert len(passing) >= 32 and passing == read_secret(tmp_path / "file" / "runs")
+    (tmp_path / SECRET_FILE).write_text("")
+    assert read_secret(tmp_path) == passing
