@@ -1,6 +1,7 @@
 """Feed: what one run has recorded, read once and kept in memory for all its viewers."""
 
 import json
+import logging
 import re
 import sqlite3
 import time
@@ -20,6 +21,13 @@ MOST_EVENTS = 500
 RATE_WINDOW = 3.0
 READINGS = "SELECT step, dtype, shape, data FROM snapshots WHERE arm=? AND name=? AND step>? ORDER BY step"
 NUMBERS = re.compile(r"\d+")
+DAMAGE = (
+    sqlite3.DatabaseError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError,
+    RecursionError,
+)  # fmt: skip
+"""What reading a damaged database raises: SQLite's own word, or content of a kind that no writer wrote."""
+
+log = logging.getLogger(__name__)
 
 
 class Rows:
@@ -70,6 +78,8 @@ class Feed:
         """Names `test_accuracy/<group>/<label>` that the run has recorded."""
         self.events: list[tuple[Any, ...]] = []
         """(step, arm, seed, kind, detail) in the order of their steps; arm and seed may be None."""
+        self.damage = ""
+        """Why the run cannot be read; empty while it can."""
         self._recorded = recorded
         self._connection: sqlite3.Connection | None = None
         self._data_version = -1
@@ -95,9 +105,10 @@ class Feed:
 
     @property
     def status(self) -> dict[str, Any]:
-        """state, step, seconds, reason: the queue's word first where the worker cannot speak."""
+        """state, step, seconds, reason: damage first, then the queue's word where the worker cannot speak."""
         recorded = self.meta.get("status") or {"state": "queued", "step": 0, "seconds": 0.0, "reason": ""}
-        return {**recorded, **(self.queued_state or {})}
+        failed = {"state": "failed", "reason": self.damage} if self.damage else {}
+        return {**recorded, **(self.queued_state or {}), **failed}
 
     @property
     def step(self) -> int:
@@ -142,14 +153,19 @@ class Feed:
 
     # ------------------------------------------------------------ reading it
     def refresh(self) -> bool:
-        """Take in what is new; True where anything changed. A folder that is not there yet is no error."""
+        """Take in what is new; True where anything changed. A folder that is not there yet is no error.
+
+        Neither is a damaged database: `status` says so from then on, until it can be read again.
+        """
         connection = self._connection or self._open()
         if connection is None:
             return False
+        known = self.meta, self.meta_version
         try:
             (data_version,) = connection.execute("PRAGMA data_version").fetchone()
             if data_version == self._data_version:
                 return False
+            self._data_version = data_version
             connection.execute("BEGIN")  # one view of the run: a commit in between must not tear it
             try:
                 self._read_meta(connection)
@@ -158,17 +174,32 @@ class Feed:
                     self._read_rows(connection)
                     self._read_events(connection)
             finally:
-                connection.execute("COMMIT")
+                if connection.in_transaction:  # a damaged page may have ended it
+                    connection.execute("COMMIT")
+            step = self.step
         except sqlite3.OperationalError:
             # The writer is creating its tables, or the folder was just removed: look again next time.
+            self._data_version = -1
             return False
-        self._data_version = data_version
+        except DAMAGE as fault:
+            self.meta, self.meta_version = known
+            return self.mark_damaged(fault)
+        self.damage = ""
         now = time.monotonic()
-        self._pace.append((now, self.step))
+        self._pace.append((now, step))
         while len(self._pace) > 2 and now - self._pace[0][0] > RATE_WINDOW:
             self._pace.popleft()
         self.version += 1
         return True
+
+    def mark_damaged(self, fault: Exception) -> bool:
+        """Let `status` say from now on that `fault` stands in the way; whether that is news."""
+        damage = f"run.sqlite is damaged: {str(fault)[:200] or type(fault).__name__}"
+        news = damage != self.damage
+        if news:
+            log.warning("%s: %s", self.folder, damage, exc_info=fault)
+        self.damage = damage
+        return news
 
     def frames(self, arm: int, kind: str, column: str, steps: list[int]) -> list[tuple[int, np.ndarray]]:
         """Stored arrays (run, ...) of one reading column at the given steps, in order."""
@@ -219,6 +250,8 @@ class Feed:
 
     def _read_meta(self, connection: sqlite3.Connection) -> None:
         meta = {key: json.loads(value) for key, value in connection.execute("SELECT key, value FROM meta")}
+        if not all(isinstance(meta.get(key, {}), dict) for key in ("experiment", "status")):
+            raise ValueError("its experiment or its status is not a table")
         moving = {"status"}
         if {k: v for k, v in meta.items() if k not in moving} != {
             k: v for k, v in self.meta.items() if k not in moving

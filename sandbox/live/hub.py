@@ -1,6 +1,7 @@
 """Hub: one feed per watched run, read once for all its viewers, and the bytes they share."""
 
 import asyncio
+import sqlite3
 import time
 from collections import OrderedDict
 from collections.abc import Callable
@@ -95,7 +96,7 @@ class Channel:
     async def _ask_queue(self, state_of: StateOf) -> bool:
         try:
             said = await asyncio.to_thread(state_of, self.feed.run_id)
-        except RunUnavailable:
+        except (RunUnavailable, sqlite3.Error):  # busy or damaged: ask again
             return False
         moved = said != self.feed.queued_state
         self.feed.queued_state = said

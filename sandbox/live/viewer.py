@@ -10,6 +10,7 @@ import anyio
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from sandbox.foundations.errors import SandboxError
+from sandbox.live.feed import DAMAGE
 from sandbox.live.hello import hello
 from sandbox.live.hub import Channel
 from sandbox.live.selection import Selection
@@ -27,6 +28,7 @@ LONG_GAP = 1.5
 ACK_PATIENCE = 10.0
 """Seconds after which a viewer that does not say it has drawn is sent the next update anyway."""
 MAX_REQUEST = 2000
+LAST_STEP = 2**31 - 1
 COMMANDS = ("pause", "resume", "step", "stop")
 RESTED = ("paused", "stopped", "failed", "done")
 
@@ -61,12 +63,11 @@ class Viewer:
     # ------------------------------------------------------------ what the viewer says
     async def _listen(self) -> None:
         while True:
-            text = await self.socket.receive_text()
-            try:
-                request = json.loads(text) if len(text) <= MAX_REQUEST else None
-            except ValueError:
-                request = None
-            if not isinstance(request, dict):
+            message = await self.socket.receive()
+            if message["type"] == "websocket.disconnect":
+                return
+            request = _request(message.get("text"))
+            if request is None:
                 await self.socket.close(1003)
                 return
             if "ack" in request and request["ack"] == self._sequence:
@@ -101,6 +102,13 @@ class Viewer:
     # ------------------------------------------------------------ what the viewer is sent
     async def _push(self) -> None:
         await self._started.wait()
+        try:
+            await self._speak()
+        except DAMAGE as fault:  # found only now, in what this viewer looks at
+            self.channel.feed.mark_damaged(fault)
+            await self._tell({"type": "status", "status": self.channel.feed.status})
+
+    async def _speak(self) -> None:
         feed = self.channel.feed
         meta = version = -1
         said: dict[str, Any] = {}
@@ -142,7 +150,7 @@ class Viewer:
             self.selection = Selection.read(self._wanted["select"], feed)
         since = self._wanted.get("since")
         if isinstance(since, int) and not isinstance(since, bool):
-            self.cursor = Cursor.since(feed, since, self.selection)
+            self.cursor = Cursor.since(feed, min(since, LAST_STEP), self.selection)
         self._wanted.clear()
 
     async def _send_update(self) -> None:
@@ -183,3 +191,14 @@ class Viewer:
         # A socket that closes while we speak is the listener's to notice; there is nobody to tell.
         with contextlib.suppress(WebSocketDisconnect, RuntimeError):
             await self.socket.send(message)
+
+
+def _request(text: str | None) -> dict[str, Any] | None:
+    """The JSON object in a frame; None for bytes, for anything else and for what is too long or too deep."""
+    if text is None or len(text) > MAX_REQUEST:
+        return None
+    try:
+        request = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return request if isinstance(request, dict) else None

@@ -1,5 +1,6 @@
 """The feed: reads what the store writes, from a live run and from a recorded one that cannot be written."""
 
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,59 @@ def test_a_recorded_run_is_read_without_leaving_a_file(
     assert recorded and feed.refresh() and feed.step == 40 and feed.status["state"] == "done"
     assert sorted(path.name for path in folder.iterdir()) == before
     feed.close()
+
+
+DAMAGE = {
+    "text": "INSERT OR REPLACE INTO meta VALUES ('notes', '{')",
+    "nested": f"INSERT OR REPLACE INTO meta VALUES ('notes', '{'[' * 30_000}')",
+    "arms": "INSERT OR REPLACE INTO meta VALUES ('arms', '[{}]')",
+    "kinds": "INSERT OR REPLACE INTO meta VALUES ('reading/0/theta', '7')",
+    "experiment": "INSERT OR REPLACE INTO meta VALUES ('experiment', '7')",
+    "status": """INSERT OR REPLACE INTO meta VALUES ('status', '{"step": "x"}')""",
+    "short row": "UPDATE scalars SET data = x'00'",
+    "step": "UPDATE scalars SET step = 1 << 40 WHERE step = 40",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_a_run_whose_rows_are_no_numbers_has_failed_and_says_why(
+    tmp_path: Path, made_up: Made, feed_of: Made, damage: str
+) -> None:
+    run = made_up(tmp_path / "run", arms=1)
+    run.grow(40)
+    run.finish()
+    with sqlite3.connect(tmp_path / "run" / "run.sqlite") as connection:
+        connection.execute(damage)
+    connection.close()
+    feed = feed_of(tmp_path / "run")
+    assert feed.refresh() and not feed.refresh() and not feed.ready
+    assert feed.status["state"] == "failed"
+    assert feed.status["reason"].startswith("run.sqlite is damaged: ")
+
+
+def test_a_file_that_is_no_database_is_told_once_and_logged_once(
+    tmp_path: Path, feed_of: Made, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "run.sqlite").write_bytes(b"no database at all" * 100)
+    feed = feed_of(tmp_path / "run")
+    assert [feed.refresh() for _ in range(3)] == [True, False, False]
+    feed.queued_state = {"state": "running", "reason": ""}
+    assert feed.status["state"] == "failed" and "not a database" in feed.status["reason"]
+    assert len(caplog.records) == 1
+
+
+def test_damage_that_is_repaired_is_forgotten(tmp_path: Path, made_up: Made, feed_of: Made) -> None:
+    run = made_up(tmp_path / "run", arms=1)
+    run.grow(20)
+    feed = feed_of(tmp_path / "run")
+    with sqlite3.connect(tmp_path / "run" / "run.sqlite") as connection:
+        connection.execute("INSERT INTO meta VALUES ('odd', '{')")
+        connection.commit()
+        assert feed.refresh() and feed.status["state"] == "failed"
+        connection.execute("DELETE FROM meta WHERE key = 'odd'")
+    connection.close()
+    assert feed.refresh() and feed.ready and feed.status["state"] == "running" and feed.step == 20
 
 
 @pytest.mark.parametrize("run_id", ["..", "a/b", "recorded:", "recorded:../runs", "", "é"])
