@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
+from typing import Any
 
 from sandbox.foundations.errors import RunUnavailable
 from sandbox.runner.checker import answer_checks
@@ -18,6 +19,9 @@ from sandbox.store.folder import read_experiment
 PRELOAD = "sandbox.runner.preload"
 CHECK_LIMIT = 20.0
 """Seconds that one question may take before it is answered with a refusal."""
+
+FORK_TRIES, FORK_REST = 3, 0.1
+"""How often a process is tried to be started, and seconds between: a server that is ending is none soon."""
 
 log = logging.getLogger(__name__)
 
@@ -30,6 +34,7 @@ class Worker:
         self.connection = connection
         self.state = "running"
         self.step = 0
+        self.arrived = time.monotonic()
         self.heard = time.time()
         self.written = 0.0
         self.silent = False
@@ -37,7 +42,7 @@ class Worker:
 
     def take_messages(self) -> bool:
         """Read all that has arrived; True if there was anything."""
-        heard = False
+        heard, before = False, self.step
         try:
             while not self.silent and self.connection.poll():
                 message = self.connection.recv()
@@ -50,7 +55,13 @@ class Worker:
                     self.ended = (state, reason)
         except (EOFError, OSError):
             self.silent = True
+        if self.step != before:
+            self.arrived = time.monotonic()
         return heard
+
+    def stayed(self) -> float:
+        """Seconds for which it has been at its step."""
+        return time.monotonic() - self.arrived
 
     def abandon(self) -> None:
         """Close the pipe, which ends the worker, and see that it has ended."""
@@ -163,13 +174,15 @@ class Children:
         if not self._preload:
             return True
         ours, theirs = self._context.Pipe()
-        process = self._context.Process(target=report_preload, args=(theirs,), daemon=True)
-        process.start()
+        process = self._fork(target=report_preload, args=(theirs,), daemon=True)
         theirs.close()
         while not ours.poll(0.05):
             if given_up():
                 return False
-        loaded = ours.recv()
+        try:
+            loaded = ours.recv()
+        except (EOFError, OSError):  # the fork server was ended meanwhile; the next start begins another
+            loaded = None
         process.join()
         ours.close()
         if loaded != (True, True):
@@ -177,25 +190,34 @@ class Children:
         return bool(loaded == (True, True))
 
     def worker(self, folder: Path, plain: str, device: str) -> Worker:
-        """A worker for the run in `folder`."""
+        """A worker for the run in `folder`; RunUnavailable where no process can be started."""
         ours, theirs = self._context.Pipe()
         arguments = (theirs, str(folder), plain, device, self._memory)
-        process = self._context.Process(target=self._job, args=arguments, name=folder.name, daemon=False)
-        process.start()
+        process = self._fork(target=self._job, args=arguments, name=folder.name, daemon=False)
         theirs.close()
         return Worker(process, ours)
 
     def checker(self) -> Checker:
-        """A process that answers questions."""
+        """A process that answers questions; RunUnavailable where none can be started."""
         ours, theirs = self._context.Pipe()
         lifeline, end = self._context.Pipe()
-        process = self._context.Process(
-            target=self._questions, args=(theirs, end), name="checker", daemon=True
-        )
-        process.start()
+        process = self._fork(target=self._questions, args=(theirs, end), name="checker", daemon=True)
         theirs.close()
         end.close()
         return Checker(process, ours, lifeline)
+
+    def _fork(self, **how: Any) -> ForkServerProcess:
+        """A started process. Where the fork server was ended, the next try starts another one."""
+        for _ in range(FORK_TRIES):
+            process = self._context.Process(**how)
+            try:
+                process.start()
+            except (EOFError, OSError) as error:
+                log.warning("the fork server did not answer (%r); it is started again", error)
+                time.sleep(FORK_REST)
+            else:
+                return process
+        raise RunUnavailable("No process can be started for a run; look for what ends the fork server.")
 
     def mark_failed(self, folder: Path, step: int, reason: str) -> None:
         """Write into the run itself that it failed, so that whoever opens the folder sees it."""

@@ -125,15 +125,22 @@ class Supervisor:
             )
 
     def _start_waiting(self) -> None:
-        if not self._dirty or len(self._workers) >= self._at_once:
+        free = self._at_once - len(self._workers)
+        if not self._dirty or free <= 0:
             return
-        self._dirty = False
+        resting = self._retry.resting()
+        self._dirty = bool(resting)
         waiting = self._catalogue.execute(
             "SELECT id, plain, device, attempt FROM runs WHERE state = 'queued' ORDER BY created LIMIT ?",
-            (self._at_once - len(self._workers),),
+            (free + len(resting),),
         ).fetchall()
-        for run_id, plain, device, attempt in waiting:
-            worker = self._children.worker(self.runs / run_id, plain, device)
+        for run_id, plain, device, attempt in [row for row in waiting if row[0] not in resting][:free]:
+            try:
+                worker = self._children.worker(self.runs / run_id, plain, device)
+            except RunUnavailable as error:
+                log.error("%s", error)
+                self._dirty = True
+                return
             self._workers[run_id] = worker
             now = time.time()
             self._write(
@@ -173,7 +180,9 @@ class Supervisor:
             code,
             worker.step,
         )
-        verdict = self._retry.after_death(run_id, worker.step, code or 0, paused=worker.state == "paused")
+        verdict = self._retry.after_death(
+            run_id, worker.step, code or 0, stayed=worker.stayed(), paused=worker.state == "paused"
+        )
         if verdict is None:
             worker.close()
             del self._workers[run_id]
@@ -216,13 +225,18 @@ class Supervisor:
         for number, sentence in self._checker.overdue():
             self._refuse(number, sentence)
         if not self._checker.alive() and self._checker.age() > CHECKER_REST:
+            try:
+                successor = self._children.checker()
+            except RunUnavailable as error:
+                log.error("%s", error)
+                return
             lost, waiting = self._checker.left_behind()
             if lost is not None:
                 self._refuse(
                     lost, "Checking this experiment ended the process that did it; make its sizes smaller."
                 )
             self._checker.end()
-            self._checker = self._children.checker()
+            self._checker = successor
             for request in waiting:
                 self._checker.ask(*request)
 

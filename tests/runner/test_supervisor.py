@@ -8,6 +8,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from multiprocessing.context import ForkServerProcess
+from multiprocessing.forkserver import _forkserver
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ from sandbox.foundations.errors import InvalidPlain, RunUnavailable
 from sandbox.runner import queue
 from sandbox.runner.children import Children
 from sandbox.runner.control import supervisor_runs
+from sandbox.runner.retry import SAME_STEP
 from sandbox.runner.supervisor import Supervisor
 from tests.runner.fake_jobs import fake_answers, fake_job
 
@@ -96,11 +99,56 @@ def test_a_killed_worker_is_running_again_within_two_seconds(runs_folder: Path) 
         assert known(run_id).attempt == 2
 
 
-def test_a_worker_that_dies_twice_at_one_step_has_failed_with_a_reason(runs_folder: Path) -> None:
+def test_a_worker_that_always_dies_at_one_step_has_failed_with_a_reason(
+    runs_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sandbox.runner.retry.SETTLED", 0.0)
+    monkeypatch.setattr("sandbox.runner.retry.FIRST_REST", 0.01)
     run_id = queue.enqueue({"steps": 10, "dies_at": 4}, "ann")
     with supervising(runs_folder):
         eventually(lambda: known(run_id).state == "failed")
-    assert known(run_id).attempt == 2 and "memory" in known(run_id).reason
+    assert known(run_id).attempt == SAME_STEP and "memory" in known(run_id).reason
+
+
+def test_a_run_that_rests_after_deaths_keeps_no_other_waiting(
+    runs_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sandbox.runner.retry.FIRST_REST", 60.0)
+    monkeypatch.setattr("sandbox.runner.retry.LONGEST_REST", 60.0)
+    dying = queue.enqueue({"steps": 10, "dies_at": 4}, "ann")
+    sound = queue.enqueue({"steps": 3}, "ann")
+    with supervising(runs_folder, at_once=1):
+        eventually(lambda: known(sound).state == "done")
+        assert (known(dying).state, known(dying).attempt) == ("queued", 2)
+
+
+def test_the_end_of_the_fork_server_is_survived_and_counts_for_nobody(runs_folder: Path) -> None:
+    run_id = queue.enqueue({"steps": 300}, "ann")
+    with supervising(runs_folder):
+        for attempt in range(1, 4):
+            eventually(lambda n=attempt: known(run_id).attempt == n and known(run_id).step > 0)
+            os.kill(_forkserver._forkserver_pid, signal.SIGKILL)  # type: ignore[attr-defined]
+        eventually(lambda: known(run_id).state == "done")
+        assert queue.check({"a": 1})["ok"]
+    assert known(run_id).step == 300
+
+
+def test_a_fork_server_that_dies_at_the_start_of_a_worker_is_started_again(
+    runs_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    children = Children(fake_job, fake_answers, preload="")
+    failures = [EOFError(), ConnectionRefusedError()]
+    start = ForkServerProcess.start
+
+    def refused(self: ForkServerProcess) -> None:
+        if failures:
+            raise failures.pop()
+        start(self)
+
+    monkeypatch.setattr(ForkServerProcess, "start", refused)
+    checker = children.checker()
+    assert checker.alive() and not failures
+    checker.end()
 
 
 def test_a_second_supervisor_of_the_folder_is_refused(runs_folder: Path) -> None:
