@@ -49,6 +49,9 @@ if [ -n "$torch_index" ]; then
 fi
 "${pip[@]}" "${requirements[@]}"
 
+# `import sandbox` then works from any folder, not only from this one.
+pwd >"$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/attention_conditioning_sandbox.pth"
+
 rm -f .venv/.installed-"$kind"-*
 touch "$stamp"
 if [ "$kind" = dev ]; then

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 
 def example(repository: Path) -> tuple[Path, str]:
     """The file that docs/adding.md shows, and where it says it belongs."""

@@ -90,6 +90,7 @@ def test_a_run_is_found_by_id_and_by_path_and_exported(
     assert "Test accuracy" in report and 'src="http' not in report
 
 
+@pytest.mark.slow
 def test_ctrl_c_writes_a_checkpoint_and_the_same_command_resumes(tmp_path: Path, runs_folder: Path) -> None:
     path = tmp_path / "long.json"
     path.write_text(json.dumps(tiny(steps=150)))

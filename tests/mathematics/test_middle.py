@@ -36,7 +36,7 @@ def test_a_geometric_mean_lies_between_its_ends(values: np.ndarray) -> None:
 def test_clumps_are_linked_by_chains_and_counted_run_by_run() -> None:
     line = np.stack([np.arange(20) * 0.01, np.zeros(20)], axis=1)
     pair = np.where(np.arange(20)[:, None] < 10, 0.0, 5.0) + 1e-9 * line
-    far = np.arange(20)[:, None] * np.ones(2)
+    far = np.stack(np.divmod(np.arange(20.0), 5), axis=1)  # a grid: steps of 1, an RMS radius of 1.8
     broken = np.full((20, 2), NAN)
     found = count_clumps(np.stack([line, pair, far, broken]), 0.2)
     assert found.tolist() == [1, 2, 20, -1]

@@ -71,6 +71,7 @@ def tree(process: "subprocess.Popen[bytes]") -> list[psutil.Process]:
     return psutil.Process(process.pid).children(recursive=True)
 
 
+@pytest.mark.slow
 def test_it_prints_its_address_and_restarts_a_killed_app_and_ends_whole(
     runs_folder: Path, tmp_path: Path
 ) -> None:
@@ -90,6 +91,7 @@ def test_it_prints_its_address_and_restarts_a_killed_app_and_ends_whole(
     assert not supervisor_runs(runs_folder)
 
 
+@pytest.mark.slow
 def test_nothing_outlives_a_launcher_that_is_killed(runs_folder: Path, tmp_path: Path) -> None:
     with serving(runs_folder, tmp_path) as (process, port):
         family = tree(process)

@@ -85,6 +85,7 @@ def test_a_run_from_the_queue_is_recorded_and_says_that_it_is_done(runs: Path) -
         assert_same_numbers(sandbox.train(tiny_experiment(steps=5)), run, live=True)
 
 
+@pytest.mark.slow
 def test_a_worker_killed_twice_ends_with_the_bits_of_one_that_was_not(runs: Path) -> None:
     run_id = queue.enqueue(tiny(steps=STEPS), "ann")
     for kills in (1, 2):

@@ -130,8 +130,9 @@ def test_a_folder_that_may_not_be_written_can_be_read(
         "os.getuid() or os.setuid(65534)\n"
         "print(len(sandbox.store.open_run(Path(sys.argv[1])).group_curve('loss', 'standard')[0]))"
     )
-    for above in (folder, *folder.parents[:3]):
-        above.chmod(0o755)
+    for above in (folder, *folder.parents):
+        if (mode := above.stat().st_mode & 0o777) & 0o005 != 0o005:
+            above.chmod(mode | 0o055)
     for file in folder.iterdir():
         file.chmod(0o444)
     folder.chmod(0o555)
@@ -271,3 +272,25 @@ def test_damage_that_shows_only_later_is_named_too(runs_folder: Path, plain: dic
         run.reading("attention entropy", 7, ARM)
     with pytest.raises(RunUnavailable, match="changes its shape between steps"):
         run.reading_column("attention entropy", "mean", ARM)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("status", '"done"'),
+        ("status", '{"state": "done"}'),
+        ("status", '{"state": "out", "step": 1, "seconds": 0.0, "reason": ""}'),
+        ("status", '{"state": ["done"], "step": 1, "seconds": 0.0, "reason": ""}'),
+        ("status", '{"state": "done", "step": "1", "seconds": 0.0, "reason": ""}'),
+        ("status", '{"state": "done", "step": 1, "seconds": NaN, "reason": ""}'),
+        ("status", '{"state": "done", "step": 1, "seconds": 0.0, "reason": "", "arm_seconds": {"a": "x"}}'),
+        ("status", "[" * 100_000),
+        ("created", "1e300"),
+        ("created", '"now"'),
+    ],
+)
+def test_a_status_that_is_none_is_refused_in_one_sentence(writer: RunWriter, key: str, value: str) -> None:
+    with closing(sqlite3.connect(writer.path / "run.sqlite")) as database, database:
+        database.execute("UPDATE meta SET value = ? WHERE key = ?", (value, key))
+    with open_run(writer.path) as run, pytest.raises(RunUnavailable, match=r"run\.sqlite"):
+        getattr(run, key)
