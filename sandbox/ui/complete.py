@@ -20,6 +20,14 @@ def complete(catalogue: Catalogue, plain: Any) -> Plain:
 
     Raises a SandboxError with one sentence for an unknown key, a wrong kind, a value out of range.
     """
+    try:
+        return _complete(catalogue, plain)
+    except (ValueError, TypeError, ArithmeticError, RecursionError) as error:
+        # A stranger's value that Python itself cannot write, compare or look up.
+        raise InvalidPlain(f"The experiment has a value that cannot be read: {str(error)[:120]}.") from error
+
+
+def _complete(catalogue: Catalogue, plain: Any) -> Plain:
     table = table_of(plain, "The experiment")
     known = ["schema", "task", "model", "optimizer", *catalogue.pace, "seeds", "arms"]
     for key in table:

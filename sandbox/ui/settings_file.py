@@ -5,11 +5,12 @@ import tomllib
 import streamlit as st
 
 from sandbox.foundations.errors import InvalidPlain, SandboxError
+from sandbox.foundations.typed_text import refuse_costly_toml
 from sandbox.ui import choices, links, session
 from sandbox.ui.complete import complete
 from sandbox.ui.settings import Plain
 
-MAX_BYTES = 100_000
+MAX_BYTES = 32_000
 
 
 def upload() -> None:
@@ -40,7 +41,12 @@ def read(name: str, content: bytes) -> Plain:
         raise InvalidPlain(f"The file has {len(content)} bytes; an experiment has at most {MAX_BYTES}.")
     try:
         text = content.decode("utf-8")
-        plain = tomllib.loads(text) if name.endswith(".toml") else links.read_json(text, "The file")
+        plain = _read_toml(text) if name.lower().endswith(".toml") else links.read_json(text, "The file")
     except (ValueError, RecursionError) as error:
         raise InvalidPlain(f"The file cannot be read: {str(error)[:120]}.") from error
     return complete(choices.catalogue(), plain)
+
+
+def _read_toml(text: str) -> Plain:
+    refuse_costly_toml(text)
+    return tomllib.loads(text)
