@@ -23,6 +23,9 @@ except SandboxError as error:
 
 setup_link.say_notice()
 if run_id:
-    run_view.show(run_id, "sandbox")
+    try:
+        run_view.show(run_id, "sandbox")
+    except SandboxError as error:
+        st.error(escaped(str(error)))
 else:
     invitation.invitation(plain)

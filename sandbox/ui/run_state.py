@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from sandbox.runner import queue
 from sandbox.store import Run
+from sandbox.ui import session
 
 ENDED = ("stopped", "failed", "done")
 RESTING = (*ENDED, "paused")
@@ -40,11 +41,13 @@ def state_of(run_id: str, run: Run | None) -> RunState:
         return RunState(
             status.get("state", "failed"),
             int(status.get("step", 0)),
-            str(status.get("reason", "" if run else "There is no such run here.")),
+            str(status.get("reason", "")) if run else session.damage(run_id) or "There is no such run here.",
             float(status.get("seconds", 0.0)),
         )
     step = max(queued.step, int(status.get("step", 0)))
     reason = queued.reason or str(status.get("reason", ""))
+    if run is None and queued.state in ENDED and not reason:
+        reason = session.damage(run_id)
     return RunState(queued.state, step, reason, float(status.get("seconds", 0.0)))
 
 

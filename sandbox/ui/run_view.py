@@ -47,6 +47,13 @@ def show(run_id: str, key: str) -> None:
 
 def _tick(run_id: str, seen: RunState) -> None:
     """The numbers under the live view; no charts, so that a tick stays light."""
+    try:
+        _numbers(run_id, seen)
+    except SandboxError as error:  # a fragment runs by itself: the page does not hear of it
+        st.error(escaped(str(error)))
+
+
+def _numbers(run_id: str, seen: RunState) -> None:
     run = session.run(run_id)
     state = state_of(run_id, run)
     if state.resting != seen.resting or (run is not None and run.status["state"] == "queued"):

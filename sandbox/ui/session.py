@@ -11,6 +11,7 @@ import streamlit as st
 
 from sandbox.foundations.errors import SandboxError
 from sandbox.store import Run, open_run, run_path
+from sandbox.store.folder import DATABASE, EXPERIMENT
 from sandbox.ui.settings import Plain
 
 Level = Literal["Beginner", "Researcher"]
@@ -94,6 +95,17 @@ def run(run_id: str) -> Run | None:
         kept.close()
     st.session_state[_RUN] = opened
     return opened
+
+
+def damage(run_id: str) -> str:
+    """Why the folder of a run cannot be read, in a sentence; empty where it can, or where there is none."""
+    folder = run_path(run_id)
+    if any((folder / name).exists() for name in (EXPERIMENT, DATABASE)):
+        try:
+            open_run(folder).close()
+        except SandboxError as error:
+            return str(error)
+    return ""
 
 
 def show(key: str, value: Any) -> None:

@@ -102,3 +102,30 @@ def test_a_stopped_run_can_be_continued(open_page: Open, finished: str) -> None:
     found = queue.state(finished)
     assert found is not None
     assert found.state == "queued"
+
+
+@pytest.mark.parametrize("page", ["run", "sandbox"])
+@pytest.mark.parametrize("known", [True, False], ids=["queued", "copied"])
+@pytest.mark.parametrize("file", ["run.sqlite", "experiment.json"])
+def test_a_damaged_run_is_told_in_its_own_sentence(
+    open_page: Open, finished: str, page: str, known: bool, file: str
+) -> None:
+    (run_path(finished) / file).write_bytes(b"not what it was" * 100)
+    if not known:
+        with queue.catalogue_connection() as connection:
+            connection.execute("DELETE FROM runs")
+    app = settled(open_page(page, run=finished))
+    (error,) = app.error
+    assert file in error.value.replace("\\", "")
+    assert "no such run" not in said(app)
+
+
+@pytest.mark.parametrize("page", ["run", "sandbox"])
+def test_a_run_that_is_damaged_while_it_is_watched_is_told_in_a_sentence(
+    open_page: Open, finished: str, page: str
+) -> None:
+    app = settled(open_page(page, run=finished))
+    (run_path(finished) / "run.sqlite").write_bytes(b"not what it was" * 100)
+    app = settled(app.run())
+    assert "run.sqlite" in said(app)
+    assert len(app.error) == 1
