@@ -16,7 +16,9 @@ from sandbox.ui.words import ago, escaped, whole
 
 RECORDED = Path(__file__).resolve().parents[2] / "assets" / "recorded"
 PANELS = ("trajectories", "attention map", "loss", "accuracy")
-LISTED = 3
+LISTED, MOST_ACTIVE = 3, 6
+ACTIVE = ("running", "stalled", "paused", "queued")
+"""States of a run that is not over, in the order in which they are listed."""
 TICK = 2.0
 
 
@@ -57,8 +59,8 @@ def presets() -> None:
 
 
 def live_runs() -> None:
-    """The newest runs on this server; a fragment without charts keeps them current."""
-    found = queue.states(limit=LISTED)
+    """What runs or waits on this server, then the newest; a fragment without charts keeps them current."""
+    found = listed()
     row = st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute")
     row.subheader("Your live runs", anchor=False, width="content")
     if found:
@@ -72,7 +74,7 @@ def live_runs() -> None:
 
 
 def _runs() -> None:
-    for run in queue.states(limit=LISTED):
+    for run in listed():
         plain = training.queued_plain(run.id)
         with st.container(key=f"home.run.{run.id}", gap=None):
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -80,7 +82,17 @@ def _runs() -> None:
                 st.badge(WORDS.get(run.state, run.state), color=colour)
                 navigation.link("run", escaped(run.name), run=run.id)
             total = f" of {whole(plain['steps'])}" if plain else ""
+            if plain and run.state in ACTIVE:
+                st.progress(min(1.0, run.step / max(1, plain["steps"])))
             st.caption(escaped(f"{_what(plain)} · step {whole(run.step)}{total} · {ago(run.created)}"))
+
+
+def listed() -> list[queue.QueuedRun]:
+    """What Home lists: runs that are not over first, at most six, filled up to three with the newest."""
+    newest = queue.states()
+    active = sorted((run for run in newest if run.state in ACTIVE), key=lambda run: ACTIVE.index(run.state))
+    over = [run for run in newest if run.state not in ACTIVE]
+    return active[:MOST_ACTIVE] + over[: max(0, LISTED - len(active))]
 
 
 def _what(plain: Plain | None) -> str:

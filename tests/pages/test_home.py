@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
-from sandbox.ui import session
+from sandbox.runner import queue
+from sandbox.ui import home, session
+from sandbox.ui.complete import complete
 from tests.pages.conftest import Open, record, said, settled
 from tests.ui import described
 
@@ -30,3 +32,21 @@ def test_home_lists_the_runs_with_their_states(open_page: Open, runs_folder: Pat
     app = settled(app.run())
     assert "Running" in said(app)
     assert "step 100 of 100" in said(app)
+
+
+def test_home_lists_what_is_not_over_before_what_is(open_page: Open, runs_folder: Path) -> None:
+    app = open_page("home")
+    plain = complete(described.catalogue(), {"steps": 100})
+    states = ("paused", "done", "running", "queued", "failed", "stopped")
+    for created, state in enumerate(states):
+        run_id = queue.enqueue(plain, "local", name=state)
+        with queue.catalogue_connection() as connection:
+            connection.execute(
+                "UPDATE runs SET state = ?, created = ?, step = 25 WHERE id = ?", (state, created, run_id)
+            )
+    assert [run.state for run in home.listed()] == ["running", "paused", "queued"]
+    app = settled(app.run())
+    assert said(app).count("step 25 of 100") == 3
+    with queue.catalogue_connection() as connection:
+        connection.execute("UPDATE runs SET state = 'done' WHERE state IN ('queued', 'paused')")
+    assert [run.state for run in home.listed()] == ["running", "stopped", "failed"]
