@@ -22,7 +22,7 @@ def scalar_table(run: Run) -> Table:
 
 
 def reading_tables(run: Run) -> Iterator[tuple[str, Table]]:
-    """(title, table) of every reading's column: arm, seed, step, one column per axis, value."""
+    """(title, table) of every reading's column: arm, seed, step, one column per axis, value, unit."""
     kinds = dict.fromkeys(kind for arm in run.arms for kind in run.reading_kinds(arm))
     for kind in kinds:
         columns = dict.fromkeys(c for arm in run.arms for c in run.reading_columns(kind, arm))
@@ -61,7 +61,8 @@ def _column(run: Run, kind: str, column: str, arm: str) -> Table | None:
     steps, values = run.reading_column(kind, column, arm)
     if not len(steps):
         return None
-    known = _AXES.get((run.meta(f"reading/{run.arms.index(arm)}/{kind}") or {}).get("type", ""), ())
+    meta = run.meta(f"reading/{run.arms.index(arm)}/{kind}") or {}
+    known = _AXES.get(meta.get("type", ""), ())
     n_axes = values.ndim - 2
     axes = known if len(known) == n_axes else tuple(f"index_{i}" for i in range(n_axes))
     places = np.indices(values.shape, dtype=np.int32).reshape(values.ndim, -1)
@@ -71,7 +72,10 @@ def _column(run: Run, kind: str, column: str, arm: str) -> Table | None:
         "step": steps[places[0]],
     }
     table |= dict(zip(axes, places[2:], strict=True))
-    return table | {"value": values.ravel()}
+    table["value"] = values.ravel()
+    unit = meta.get("units", {}).get(column, meta.get("unit"))
+    # What is measured, such as theta or 1 - theta: a column's name alone does not say it.
+    return table | {"unit": np.full(values.size, unit, dtype=object)} if unit else table
 
 
 def _joined(parts: list[Table], columns: tuple[str, ...]) -> Table:

@@ -73,7 +73,8 @@ def test_csv_is_complete_to_the_last_bit_and_keeps_nan(run: Run, tmp_path: Path)
     check_scalars(run, table)
     assert {r["value"] for r in table if not math.isfinite(float(r["value"]))} == {"nan", "inf", "-inf"}
     entropy = rows(out / "reading-attention-entropy-mean.csv")
-    assert list(entropy[0]) == ["arm", "seed", "step", "layer", "head", "value"]
+    assert list(entropy[0]) == ["arm", "seed", "step", "layer", "head", "value", "unit"]
+    assert {row["unit"] for row in entropy} == {"nats"}
     assert len(entropy) == 2 * 3 * 2 * 5
     for row in entropy:
         place = (run.seeds.index(int(row["seed"])), int(row["layer"]), int(row["head"]))
