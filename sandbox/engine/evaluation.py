@@ -1,6 +1,6 @@
 """Evaluation: loss and accuracy of every run on its full train and test sets."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
@@ -50,9 +50,12 @@ class RowSet:
         self._runs = stacks(n_runs, STACK_OF_BLOCKS if stacked else 1)
 
     def evaluate(
-        self, model: StackedModel, parameters: Parameters
+        self, model: StackedModel, parameters: Parameters, between: Callable[[], None] = lambda: None
     ) -> tuple[Float[np.ndarray, " run"], Shaped[np.ndarray, "run row"]]:
-        """Mean loss of each run in float64, and for every row whether its class was found."""
+        """Mean loss of each run in float64, and for every row whether its class was found.
+
+        `between` is called after each block: a large set takes longer than anyone waits for an answer.
+        """
         loss, correct = [], []
         with torch.no_grad():
             for runs in self._runs:
@@ -65,6 +68,7 @@ class RowSet:
                     loss.append(of_rows)
                     # A class read off NaN is chance: a diverged run finds none.
                     correct.append((logits.argmax(-1) == targets) & of_rows.isfinite())
+                    between()
             n_blocks = self._tokens.shape[1] // self.block
             rows_of = [
                 torch.cat([torch.cat(part[i : i + n_blocks], 1) for i in range(0, len(part), n_blocks)])

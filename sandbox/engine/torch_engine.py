@@ -125,16 +125,17 @@ class TorchGroup:
             self.step += 1
         return collected.cpu().numpy()[:, : len(self.seeds)]
 
-    def evaluate(self) -> Metrics:
+    def evaluate(self, between: Callable[[], None] = lambda: None) -> Metrics:
         """Loss (nats) and accuracy on the test set and on `evaluated_train_rows`, by name.
 
         Keys: train_loss, train_accuracy, test_loss, test_accuracy and test_accuracy/<group>/<label>.
+        `between` is called after each block of rows; it must leave the group alone.
         """
         metrics: Metrics = {}
         parameters = self.layout.unflatten(self._theta)
         with full_precision():
             for name, rows in self._row_sets.items():
-                loss, correct = rows.evaluate(self._model, parameters)
+                loss, correct = rows.evaluate(self._model, parameters, between)
                 correct = correct[: len(self.seeds)]
                 metrics[f"{name}_loss"] = loss[: len(self.seeds)]
                 metrics[f"{name}_accuracy"] = correct.mean(1)

@@ -26,12 +26,14 @@ class RunControl:
 
     The count only grows and the trainer keeps how many it has used, so that no process ever
     writes what another one writes. Reading is one memory access; there is nothing to wait for.
+    Only who makes a run creates the file; RunUnavailable where there is none, or a link in its place.
     """
 
-    def __init__(self, folder: str | Path) -> None:
+    def __init__(self, folder: str | Path, *, create: bool = False) -> None:
         path = Path(folder) / "control"
+        how = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | (os.O_CREAT if create else 0)
         try:
-            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._descriptor = os.open(path, how, 0o644)
         except OSError as error:
             raise RunUnavailable(
                 f"{path} cannot be opened ({error.strerror}); is the run's folder there?"

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from sandbox.engine.device import one_thread
+from sandbox.engine.evaluation import Metrics
 from sandbox.engine.torch_engine import TorchGroup
 from sandbox.experiment.experiment import Experiment
 from sandbox.experiment.schedule import evaluation_steps, next_step, snapshot_budget, snapshot_steps
@@ -62,7 +63,7 @@ class Execution:
         self._on_beat = on_beat
         self._interrupted = False
         self._writer = RunWriter.open(folder, experiment.to_plain())
-        self._control = RunControl(folder)
+        self._control = RunControl(folder, create=True)
         self._folder = folder
         self._used = self._control.granted
         self._arm_seconds = np.zeros(len(experiment.arms))
@@ -179,20 +180,14 @@ class Execution:
         self._keep()
         self._commit("running")
         for arm, group in enumerate(self._groups):
-            self._recorder.evaluation(0, arm, group.evaluate())
-            if self._pausing() and self._state == "running":
-                self._commit("paused")
+            self._recorder.evaluation(0, arm, group.evaluate(self._show_pause))
 
     def _arrive(self, step: int, losses: list[np.ndarray]) -> None:
         """Record all that belongs to `step`: a reader counts a step as complete once it sees a row of it."""
         self.step = step
-        evaluations = []
+        evaluations: list[Metrics] = []
         if step in self._evaluated:
-            for group in self._groups:
-                evaluations.append(group.evaluate())
-                if self._pausing() and self._state == "running":
-                    # Evaluating all arms can take longer than anyone waits for an answer to a click.
-                    self._commit("paused")
+            evaluations = [group.evaluate(self._show_pause) for group in self._groups]
         for arm, values in enumerate(losses):
             self._recorder.losses(arm, step - len(values) + 1, values)
         for arm, found in enumerate(evaluations):
@@ -237,6 +232,11 @@ class Execution:
     def _pausing(self) -> bool:
         """Whether the run is to wait now: a pause is wished for and every single step granted is made."""
         return self._wish() == "pause" and self._control.granted == self._used
+
+    def _show_pause(self) -> None:
+        """Commit amid an evaluation that a pause is wished for: it takes longer than a click may."""
+        if self._state == "running" and self._pausing():
+            self._commit("paused")
 
     def _wish(self) -> str:
         return "stop" if self._interrupted else self._control.wish

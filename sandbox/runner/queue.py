@@ -96,7 +96,7 @@ def enqueue(plain: dict[str, Any], owner: str, name: str = "", device: str = "cp
     run_id = new_run_id()
     folder = run_path(run_id)
     folder.mkdir(parents=True)
-    RunControl(folder).close()  # so that a queued run can be paused or stopped before it starts
+    RunControl(folder, create=True).close()  # so that a queued run can be paused or stopped before it starts
     with catalogue_connection() as connection:
         connection.execute(
             "INSERT INTO runs(id, owner, name, plain, device, state, created) "

@@ -93,7 +93,7 @@ def test_a_growing_run_is_drawn_keeps_its_zoom_and_obeys(
 
         view.get_by_role("button", name="Pause or resume training").click()
         expect(view.locator(".acs-state")).to_have_text("Pausing…", timeout=1000)
-        with RunControl(runs_folder / "run") as control:
+        with RunControl(runs_folder / "run", create=True) as control:
             assert control.wish == "pause"
         run.grow(310, state="paused")
         expect(view.locator(".acs-state")).to_have_text("Paused")
@@ -185,7 +185,7 @@ def test_the_playhead_moves_every_panel_by_button_and_key_and_never_the_training
         at_step(view, 260)
         expect(view.get_by_text("trained to step 260 of 600")).to_be_visible()
         expect(viewing).to_have_text("viewing step 120")
-        with RunControl(runs_folder / "run") as control:
+        with RunControl(runs_folder / "run", create=True) as control:
             assert control.wish == "run"
         live.click()
         expect(viewing).to_have_text("viewing step 260")

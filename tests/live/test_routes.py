@@ -122,7 +122,7 @@ def test_a_signed_path_is_still_no_run(client: TestClient, runs_folder: Path) ->
 
 
 def test_only_who_may_steer_moves_the_run(client: TestClient, run: SyntheticRun, runs_folder: Path) -> None:
-    with RunControl(runs_folder / "made-up") as control:
+    with RunControl(runs_folder / "made-up", create=True) as control:
         for steer, wish in ((False, "run"), (True, "pause")):
             with client.websocket_connect(address(steer=steer)) as socket:
                 socket.send_json({"since": -1})
@@ -137,7 +137,7 @@ def test_each_button_reaches_the_control_file(
     client: TestClient, run: SyntheticRun, runs_folder: Path
 ) -> None:
     with (
-        RunControl(runs_folder / "made-up") as control,
+        RunControl(runs_folder / "made-up", create=True) as control,
         client.websocket_connect(address(steer=True)) as socket,
     ):
         socket.send_json({"since": -1})

@@ -266,7 +266,7 @@ def test_a_running_run_is_committed_within_a_sixth_of_a_second_and_a_turn(tmp_pa
 
 
 def test_a_stop_that_came_before_the_start_is_obeyed(tmp_path: Path) -> None:
-    with RunControl(_made(tmp_path / "run")) as control:
+    with RunControl(_made(tmp_path / "run"), create=True) as control:
         control.stop()
     assert Execution(tiny_experiment(), tmp_path / "run").run()[0] == "stopped"
     assert open_run(tmp_path / "run").status["step"] == 0
@@ -288,3 +288,28 @@ def _interrupt_at(execution: Execution, step: int) -> None:
             execution.interrupt()
 
     execution._turn = counted  # type: ignore[method-assign]
+
+
+def test_a_pause_shows_between_two_blocks_of_an_evaluation(tmp_path: Path) -> None:
+    execution = Execution(tiny_experiment(), tmp_path / "run")
+    shown: list[str] = []
+    prepare = execution._prepare
+
+    def watched(found: Any) -> None:
+        prepare(found)
+        logits = execution._groups[0]._model.logits
+
+        def slow(*arguments: Any) -> Any:
+            if execution.step > 0 and not execution._interrupted:
+                shown.append(open_run(tmp_path / "run").status["state"])
+                with RunControl(tmp_path / "run") as control:
+                    control.pause()
+                if len(shown) == 3:
+                    execution.interrupt()
+            return logits(*arguments)
+
+        execution._groups[0]._model.logits = slow  # type: ignore[method-assign]
+
+    execution._prepare = watched  # type: ignore[method-assign]
+    execution.run()
+    assert shown == ["running", "paused", "paused"]
