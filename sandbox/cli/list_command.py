@@ -47,7 +47,10 @@ def _described(folder: Any) -> dict[str, Any]:
                 "created": found.created,
             }
     except SandboxError as error:
-        return {"id": folder.name, "state": "unreadable", "reason": str(error)}
+        reason = str(error)
+    except Exception as error:  # whatever one folder holds, the others are listed
+        reason = f"{type(error).__name__}: {str(error)[:200]}"
+    return {"id": folder.name, "state": "unreadable", "reason": reason}
 
 
 def _row(run: dict[str, Any]) -> list[str]:

@@ -13,6 +13,9 @@ EXPERIMENT = "experiment.json"
 DATABASE = "run.sqlite"
 LOCK = "lock"
 
+MOST_DEEP = 32
+"""Levels of nesting within an experiment that are read; a real one has five."""
+
 RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 """What an id from a link may look like; nothing else that a person types becomes part of a path."""
 
@@ -23,17 +26,20 @@ def runs_root() -> Path:
 
 
 def run_path(run_id: str, root: Path | None = None) -> Path:
-    """The folder of the run called `run_id` under `root`; RunUnavailable where that is no id."""
+    """The folder of the run called `run_id` under `root`; RunUnavailable where that is no id or a link."""
     if not RUN_ID.fullmatch(run_id):
         raise RunUnavailable(
             f"{run_id[:80]!r} is not a run's id; ids are letters, digits, dashes and underscores, at most 64."
         )
-    return (root or runs_root()) / run_id
+    path = (root or runs_root()) / run_id
+    if path.is_symlink():
+        raise RunUnavailable(f"{path} is a link to another place; move the run's own folder there.")
+    return path
 
 
 def run_folders(root: Path | None = None) -> list[Path]:
     """The folders under `root` that hold an experiment, the youngest experiment first."""
-    found = (root or runs_root()).glob(f"*/{EXPERIMENT}")
+    found = [f for f in (root or runs_root()).glob(f"*/{EXPERIMENT}") if not f.parent.is_symlink()]
     return [file.parent for _, file in sorted(((_modified(f), f) for f in found), reverse=True)]
 
 
@@ -75,19 +81,38 @@ def read_experiment(folder: Path) -> dict[str, Any]:
         text = path.read_bytes()
     try:
         plain = json.loads(text)
-    except ValueError as fault:
+        if _deeper_than(plain, MOST_DEEP):
+            raise ValueError("tables or lists nested too deeply")
+        plain_text(plain).encode()  # what cannot be written again, such as NaN, was not written by a run
+    except (ValueError, RecursionError) as fault:
         raise RunUnavailable(f"{path} is damaged ({fault}); restore it from a copy.") from fault
     if not isinstance(plain, dict) or not _describes_arms(plain):
         raise RunUnavailable(f"{path} describes no experiment with arms and seeds; restore it from a copy.")
     return plain
 
 
+def _deeper_than(plain: Any, levels: int) -> bool:
+    level = [plain]
+    for _ in range(levels):
+        level = [
+            inner
+            for outer in level
+            for inner in (
+                outer.values() if isinstance(outer, dict) else outer if isinstance(outer, list) else ()
+            )
+        ]
+    return bool(level)
+
+
 def _describes_arms(plain: dict[str, Any]) -> bool:
     arms, seeds = plain.get("arms"), plain.get("seeds")
     return (
-        isinstance(arms, list)
+        isinstance(plain.get("steps"), int)
+        and isinstance(arms, list)
+        and bool(arms)
         and all(isinstance(arm, dict) and isinstance(arm.get("name"), str) for arm in arms)
         and isinstance(seeds, list)
+        and bool(seeds)
         and all(isinstance(seed, int) for seed in seeds)
     )
 

@@ -121,7 +121,7 @@ def _integers(values: Iterable[int]) -> np.ndarray:
 def _json(text: str | bytes, name: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError as fault:
+    except (ValueError, RecursionError, TypeError) as fault:
         raise sqlite3.DatabaseError(f"{name} is no JSON") from fault
 
 

@@ -17,7 +17,10 @@ from sandbox.store import rows
 from sandbox.store.folder import DATABASE, EXPERIMENT, plain_text, read_experiment
 from sandbox.store.read_only import ReadOnlyDatabase
 from sandbox.store.rows import LAST
-from sandbox.store.schema import ALL, WEIGHTS, require_schema
+from sandbox.store.schema import ALL, WEIGHTS, is_number, is_status, require_schema
+
+LATEST = 2.5e11
+"""A time in the year 9892: later ones have no date."""
 
 Curve = tuple[Int64[np.ndarray, " n"], Float64[np.ndarray, " n"]]
 GroupCurve = tuple[Int64[np.ndarray, " n"], Float64[np.ndarray, "n seed"]]
@@ -77,13 +80,24 @@ class Run:
 
     @property
     def status(self) -> dict[str, Any]:
-        """{"state", "step", "seconds", "reason"} as last committed by the writer."""
-        return self.meta("status") or {"state": "queued", "step": 0, "seconds": 0.0, "reason": ""}
+        """{"state", "step", "seconds", "reason"} as last committed by the writer.
+
+        RunUnavailable where something else is recorded in its place.
+        """
+        status = self.meta("status") or {"state": "queued", "step": 0, "seconds": 0.0, "reason": ""}
+        if not is_status(status):
+            raise RunUnavailable(f"{self.path / DATABASE} holds no status of a run; restore it from a copy.")
+        return dict(status)
 
     @property
     def created(self) -> float:
         """When recording began, in seconds since 1970."""
-        return float(self.meta("created") or 0.0)
+        created = self.meta("created") or 0.0
+        if not is_number(created) or not 0 <= created < LATEST:
+            raise RunUnavailable(
+                f"{self.path / DATABASE} holds no time of its start; restore it from a copy."
+            )
+        return float(created)
 
     @property
     def lines(self) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The tables of run.sqlite, their number, and what the store's errors mean in words."""
 
 import errno
+import math
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -82,3 +83,21 @@ def require_schema(found: Any, path: Path) -> None:
         raise RunUnavailable(
             f"{path} has schema {found} and this version reads up to {SCHEMA}; update the sandbox."
         )
+
+
+def is_status(found: Any) -> bool:
+    """Whether `found`, as stored under `status`, has the fields of a status, each of its type."""
+    return (
+        isinstance(found, dict)
+        and found.get("state") in STATES
+        and isinstance(found.get("step"), int)
+        and is_number(found.get("seconds"))
+        and isinstance(found.get("reason"), str)
+        and isinstance(found.get("arm_seconds", {}), dict)
+        and all(map(is_number, found.get("arm_seconds", {}).values()))
+    )
+
+
+def is_number(found: Any) -> bool:
+    """Whether `found` is a finite number."""
+    return isinstance(found, int | float) and not isinstance(found, bool) and abs(found) < math.inf

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sandbox.foundations.errors import RunUnavailable
-from sandbox.store.folder import plain_text, run_folders, run_path, runs_root, write_whole
+from sandbox.store.folder import plain_text, read_experiment, run_folders, run_path, runs_root, write_whole
 
 
 @pytest.mark.parametrize(
@@ -84,3 +84,35 @@ def test_equal_experiments_are_equal_texts() -> None:
     assert (
         plain_text({"a": 1, "b": [1.5]}) == plain_text({"b": [1.5], "a": 1}) != plain_text({"a": 1, "b": [1]})
     )
+
+
+def test_a_link_in_the_runs_folder_is_neither_followed_nor_listed(runs_folder: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "experiment.json").write_text("{}")
+    runs_folder.mkdir(exist_ok=True)
+    (runs_folder / "linked").symlink_to(outside)
+    with pytest.raises(RunUnavailable, match="link to another place"):
+        run_path("linked")
+    assert run_folders() == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"steps": 1, "seeds": [0], "arms": [{"name": "a"}], "x": NaN}',
+        '{"steps": 1, "seeds": [0], "arms": [{"name": "a"}], "x": 1e999}',
+        '{"steps": 1, "seeds": [0], "arms": [{"name": "\\ud800"}]}',
+        '{"steps": 1, "seeds": [0], "arms": [{"name": "a"}], "x": ' + "[" * 600 + "]" * 600 + "}",
+        "[" * 100_000,
+        '{"seeds": [0], "arms": [{"name": "a"}]}',
+        '{"steps": 1, "seeds": [], "arms": [{"name": "a"}]}',
+        '{"steps": 1, "seeds": [0], "arms": []}',
+        "\0",
+    ],
+)
+def test_what_no_run_wrote_is_refused_in_one_sentence(tmp_path: Path, text: str) -> None:
+    (tmp_path / "experiment.json").write_text(text)
+    with pytest.raises(RunUnavailable, match=r"experiment\.json") as caught:
+        read_experiment(tmp_path)
+    assert len(str(caught.value)) < 400

@@ -46,7 +46,7 @@ def test_any_float_is_stored_bit_for_bit(
     tmp_path_factory: pytest.TempPathFactory, rows: dict[int, list[float]]
 ) -> None:
     folder = tmp_path_factory.mktemp("bits")
-    with RunWriter.create(folder, {"arms": [{"name": "a"}], "seeds": [0, 1, 2]}) as writer:
+    with RunWriter.create(folder, {"steps": 9, "arms": [{"name": "a"}], "seeds": [0, 1, 2]}) as writer:
         writer.scalars("a", "loss", list(rows), np.array(list(rows.values())).reshape(-1, 3))
     with open_run(folder) as run:
         steps, back = run.group_curve("loss", "a")
@@ -144,7 +144,7 @@ def test_a_question_beyond_what_is_stored_names_what_is(writer: RunWriter) -> No
 def test_facts_of_the_run_come_back(writer: RunWriter) -> None:
     writer.describe(lines={"chance": 0.5}, notes=["The split overlaps."], task={"token_labels": ["0", "1"]})
     writer.layout(SPECTRAL, {"names": ["w"]})
-    writer.status("paused", 12, 3.5, "The disk is full.", arm_seconds=[1.0, 2.5])
+    writer.status("paused", 12, 3.5, "The disk is full.", arm_seconds={"standard": 1.0})
     writer.commit()
     run = open_run(writer.path)
     assert run.lines == {"chance": 0.5}
@@ -157,7 +157,7 @@ def test_facts_of_the_run_come_back(writer: RunWriter) -> None:
         "step": 12,
         "seconds": 3.5,
         "reason": "The disk is full.",
-        "arm_seconds": [1.0, 2.5],
+        "arm_seconds": {"standard": 1.0},
     }
     assert (run.id, run.arms, run.seeds) == ("brisk-otter-7", (STANDARD, SPECTRAL), (5, 0, 3))
     assert run.created > 1e9

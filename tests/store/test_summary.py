@@ -65,6 +65,7 @@ def test_a_run_that_has_not_begun_has_a_table_without_numbers(writer: RunWriter)
 
 def test_without_a_standard_arm_the_first_one_is_the_reference(tmp_path: Path) -> None:
     plain: dict[str, Any] = {
+        "steps": 100,
         "arms": [{"name": "preconditioned"}, {"name": "conditioned-init"}],
         "seeds": [1, 2],
     }
