@@ -9,11 +9,20 @@ from sandbox.foundations.errors import RunUnavailable
 
 
 class SupervisorLock:
-    """Held from creation until `release`; it dies with the process."""
+    """Held from creation until `release`; it dies with the process.
+
+    RunUnavailable where another process holds it, or where the folder cannot be written.
+    """
 
     def __init__(self, runs: Path) -> None:
-        runs.mkdir(parents=True, exist_ok=True)
-        self._descriptor = os.open(runs / "supervisor.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            runs.mkdir(parents=True, exist_ok=True)
+            self._descriptor = os.open(runs / "supervisor.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise RunUnavailable(
+                f"The runs folder {runs} cannot be written ({error.strerror}); "
+                "make it yours, or name another in SANDBOX_RUNS."
+            ) from error
         for _ in range(20):  # a page that asks whether a supervisor runs holds a shared lock for a moment
             try:
                 fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
