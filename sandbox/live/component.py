@@ -20,12 +20,32 @@ export default function (component) {
 }
 """
 
+# Fetches what the loader above will ask for, style sheet included, and draws nothing.
+PRELOADER = """
+export default function (component) {
+  const address = new URL(`live/static/${component.data.version}/main.js`, document.baseURI);
+  import(address.href).then((module) => module.prepare());
+}
+"""
+
 _live_view = st.components.v2.component(
     "attention_conditioning_sandbox.live",
     html='<div class="acs-live" data-state="waiting"></div>',
     js=LOADER,
     isolate_styles=False,
 )
+
+_preload = st.components.v2.component(
+    "attention_conditioning_sandbox.preload",
+    html='<span class="acs-preload" hidden></span>',
+    js=PRELOADER,
+    isolate_styles=False,
+)
+
+
+def preload() -> None:
+    """Let the browser fetch the live view's scripts while there is no run to look at yet."""
+    _preload(key="live.preload", data={"version": scripts_version()})
 
 
 def live_view(

@@ -9,6 +9,7 @@ import zlib
 import pytest
 from playwright.sync_api import Page, expect
 
+from sandbox.live.hello import ASSETS
 from sandbox.ui import links
 from tests.browser.conftest import Open
 from tests.browser.serving import LONG, SMALL, App
@@ -24,6 +25,10 @@ LUMINANCE = """(element) => {
   const [r, g, b] = getComputedStyle(element).backgroundColor.match(/[0-9.]+/g).map(Number);
   return (0.2126 * r + 0.7152 * g + 0.0722 * b) / 255;
 }"""
+FETCHED = """(names) => {
+  const fetched = performance.getEntriesByType('resource').map((entry) => entry.name.split('/').pop());
+  return names.every((name) => fetched.includes(name));
+}"""
 STEP = "() => Number(document.querySelector('.acs-time input').value)"
 
 
@@ -37,6 +42,13 @@ def test_home_opens_and_its_recorded_run_plays_before_anything_is_pressed(app: A
     assert page.locator('[data-kind="accuracy"] canvas').evaluate(INK) > 300
     expect(page.get_by_text("conditioned against standard").first).to_be_visible()
     expect(page.get_by_role("button", name="Open").first).to_be_visible()
+
+
+def test_the_live_view_is_fetched_before_there_is_anything_to_watch(app: App, open_page: Open) -> None:
+    page = open_page(app.setup(LONG))
+    names = [path.name for path in (ASSETS / "live").iterdir() if path.suffix in (".js", ".css")]
+    page.wait_for_function(FETCHED, arg=names)
+    assert page.locator(".acs-live").count() == 0
 
 
 def test_the_dark_theme_is_dark_everywhere(app: App, finished: str, open_page: Open) -> None:
