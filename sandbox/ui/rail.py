@@ -125,7 +125,8 @@ def _device(catalogue: Catalogue) -> None:
     )
     for name, device in catalogue.devices.items():
         if not device.available:
-            st.caption(escaped(f"{name.upper()}: {device.sentence}"))
+            why = device.sentence.removeprefix("none: ").rstrip(".")
+            st.caption(escaped(f"{name.upper()}: {why}."))
 
 
 def _drawer(title: str, summary: str) -> Any:

@@ -1,6 +1,7 @@
 """Sandbox: the rail grows from the catalogue, Train asks the trainer, links bring settings back."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +137,18 @@ def test_the_level_opens_drawers_and_hides_nothing(open_page: Open) -> None:
     app.segmented_control(key="rail.level").set_value("Researcher")
     app = settled(app.run())
     assert before <= {widget.key for widget in app.number_input}
+
+
+def test_a_device_that_is_not_there_says_why_in_a_sentence(
+    open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    none = replace(CATALOGUE.devices["cuda"], available=False, sentence="none: no usable GPU")
+    monkeypatch.setitem(CATALOGUE.devices, "cuda", none)
+    monkeypatch.setattr("sandbox.ui.choices.catalogue", lambda: CATALOGUE)
+    app = settled(open_page("sandbox"))
+    device = app.selectbox(key="run.device")
+    assert (device.options, device.disabled) == (["CPU"], True)
+    assert "CUDA: no usable GPU." in said(app).splitlines()
 
 
 def test_train_puts_the_settings_into_the_queue_and_the_run_into_the_address(open_page: Open) -> None:
