@@ -36,6 +36,9 @@ export function whole(value) {
   return Math.round(value).toLocaleString("en").replaceAll(",", " ");
 }
 
+// "1 seed", "3 seeds".
+export const counted = (n, one) => `${n < 1e4 ? n : whole(n)} ${one}${n === 1 ? "" : "s"}`;
+
 export function duration(seconds) {
   if (!Number.isFinite(seconds)) return "–";
   const s = Math.max(0, Math.round(seconds));

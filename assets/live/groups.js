@@ -1,6 +1,6 @@
 // Accuracy by group of rows: for each group and arm the seeds' mean at the shown step, seeds as small dots, the way it came.
 
-import { number, share } from "./dom.js";
+import { counted, number, share } from "./dom.js";
 import { armStyle, marker, prepare } from "./theme.js";
 
 const BEFORE = "test_accuracy/";
@@ -63,7 +63,7 @@ export class Groups {
         context.fill();
         context.strokeStyle = theme.background;
         context.stroke();
-        this.places.push({ x, y: y(series.mean[i]), key: name, label: `${view.model.hello.arms[arm]} · ${this.group} ${label}`, group: `${share(series.mean[i])}, ${number(series.low[i], 2)} to ${number(series.high[i], 2)}, ${series.count[i]} seeds` });
+        this.places.push({ x, y: y(series.mean[i]), key: name, label: `${view.model.hello.arms[arm]} · ${this.group} ${label}`, group: `${share(series.mean[i])}, ${number(series.low[i], 2)} to ${number(series.high[i], 2)}, ${counted(series.count[i], "seed")}` });
       });
     });
     this.note = at < 0 ? "No evaluation has been recorded yet." : `evaluation at step ${at} · by ${this.group}${n > 1 ? `, mean of ${n} seeds` : ""}`;

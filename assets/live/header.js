@@ -1,6 +1,6 @@
 // The head of the view: what the run is doing, its clocks, and the buttons that steer it.
 
-import { duration, el, setText, whole } from "./dom.js";
+import { counted, duration, el, setText, whole } from "./dom.js";
 
 const WORDS = { queued: "Queued", running: "Running", paused: "Paused", stalled: "Stalled", stopped: "Stopped", failed: "Failed", done: "Done", waiting: "Waiting" };
 const ENDED = ["stopped", "failed", "done"];
@@ -20,7 +20,7 @@ export class Header {
     this.pause = button("Pause", () => (this.view.model.state === "paused" ? "resume" : "pause"), "Pause or resume training");
     this.step = button("Step", () => "step", "Train one single step, then pause");
     this.stop = button("Stop", () => "stop", "Stop training; the run keeps what it has");
-    this.buttons = el("div", { class: "acs-buttons", role: "group", "aria-label": "Training" }, this.pause, this.step, this.stop);
+    this.buttons = el("div", { class: "acs-buttons", role: "group", "aria-label": "Training" }, el("span", { class: "acs-caption", title: "These buttons steer the training itself" }, "Training"), this.pause, this.step, this.stop);
     this.tools = el("div", { class: "acs-tools" });
     this.node = el("div", { class: "acs-head" }, this.state, this.clock, this.pace, this.reason, this.link, this.buttons, this.tools);
   }
@@ -55,7 +55,7 @@ export class Header {
     const total = model.hello?.steps || 0;
     setText(this.trained, `trained to step ${whole(model.step)}${total ? ` of ${whole(total)}` : ""}`);
     const left = model.rate > 0 && total ? (total - model.step) / model.rate : NaN;
-    const pace = model.state === "running" && model.rate > 0 ? `${whole(model.rate)} steps/s · ${duration(left)} left` : `${duration(model.seconds)} of training`;
+    const pace = model.state === "running" && model.rate > 0 ? `${counted(Math.round(model.rate) || Number(model.rate.toPrecision(1)), "step")}/s · ${duration(left)} left` : `${duration(model.seconds)} of training`;
     setText(this.pace, view.replay ? "" : pace);
     setText(this.reason, view.complaint || (view.replay ? "" : view.status?.reason || ""));
     this.buttons.hidden = view.replay || !model.hello?.steer;

@@ -12,7 +12,7 @@ export class Keys {
     this.view = view;
     this.table = [
       ["Step", [
-        ["Space", "Play or stop playing; in a live run, pause or resume training", () => (view.replay || !hello()?.steer ? (transport.playing ? transport.halt() : transport.start()) : view.header.pause.click()), " "],
+        ["Space", "Play or hold a recorded run; in a live run, pause or resume training", () => (view.replay || !hello()?.steer ? (transport.playing ? transport.halt() : transport.start()) : view.header.pause.click()), " "],
         ["← →", "One recorded step back, one forward", () => transport.move(-1), "ArrowLeft"],
         [null, "", () => transport.move(1), "ArrowRight"],
         ["E, Shift+E", "Next event, previous event", () => transport.event(1), "e"],

@@ -2,8 +2,9 @@
 
 import { chipsFor } from "./chips.js";
 import { Curves } from "./curves.js";
-import { el, number, setText, whole } from "./dom.js";
+import { counted, el, number, setText, whole } from "./dom.js";
 import { Groups } from "./groups.js";
+import { icon } from "./icons.js";
 import { AttentionMap } from "./map.js";
 import { Plane } from "./plane.js";
 import { listen, listenToPicture, point, tell } from "./pointer.js";
@@ -13,6 +14,8 @@ import { Trajectories } from "./trajectories.js";
 
 const RENDERERS = { curves: Curves, trajectories: Trajectories, map: AttentionMap, plane: Plane, rows: Rows, simplex: Simplex, groups: Groups };
 const TABLE_EVERY = 2000, FILLED_SCALE = 1.45;
+const LETTERS = "A: stated by paper or code. B: two accounts agree. C: derived and checked here. D: unknown.";
+const MANY_KEYS = 4;
 let counter = 0;
 
 export class Panel {
@@ -30,7 +33,7 @@ export class Panel {
     this.table = el("table", { id: `${id}-table` });
     this.more = el("div", { class: "acs-more", hidden: true, role: "note" });
     this.info = el("button", { class: "acs-info", type: "button", "aria-expanded": "false", "aria-label": `About ${declared.title}`, title: "What this is, its formula and source", onclick: () => this.explain(this.more.hidden) }, "i");
-    this.filler = el("button", { class: "acs-info acs-fill", type: "button", "aria-pressed": "false", "aria-label": `Fill the screen with ${declared.title}`, title: "Fill the screen (F); Esc leaves", onclick: () => view.fill(view.filled === this ? null : this) }, "⤢");
+    this.filler = el("button", { class: "acs-info acs-fill", type: "button", "aria-pressed": "false", "aria-label": `Fill the screen with ${declared.title}`, title: "Fill the screen (F); Esc leaves", onclick: () => view.fill(view.filled === this ? null : this) }, icon("fill"));
     this.node = el("section", { class: `acs-panel acs-${declared.place}`, "data-kind": declared.kind, "data-renderer": declared.renderer },
       el("header", {}, el("h3", {}, declared.title), this.badge, this.chips, this.filler, this.info),
       (this.sentence = el("p", { class: "acs-sentence" }, declared.sentence)),
@@ -64,7 +67,7 @@ export class Panel {
     const provenance = view.model.meta(this.reading, view.model.selection.arm)?.provenance;
     const measured = provenance && [provenance.method, provenance.exactness, provenance.precision, provenance.note].filter(Boolean).join(" · ");
     const entries = [["How to read it", declared.how_to_read], ["Formula", declared.equation], ["Source", declared.source],
-      ["Certainty", declared.certainty], ["Our reading", declared.our_reading], ["How this was measured", measured]];
+      ["Certainty", declared.certainty], ["The letters", LETTERS], ["Our reading", declared.our_reading], ["How this was measured", measured]];
     this.more.replaceChildren(
       el("button", { type: "button", class: "acs-close", "aria-label": "Close", onclick: () => { this.explain(false); this.info.focus(); } }, "×"),
       el("h3", {}, declared.title),
@@ -93,7 +96,7 @@ export class Panel {
     this.canvas.scale = on ? FILLED_SCALE : this.view.projector.scaleOf(this);
     this.filler.setAttribute("aria-pressed", String(on));
     this.filler.setAttribute("aria-label", on ? "Leave the full screen" : `Fill the screen with ${this.declared.title}`);
-    setText(this.filler, on ? "⤡" : "⤢");
+    this.filler.replaceChildren(icon(on ? "shrink" : "fill"));
     (on ? this.canvas : this.filler).focus({ preventScroll: true });
   }
 
@@ -132,13 +135,13 @@ export class Panel {
       const at = view.model.selection.layer * frame.heads + view.model.selection.head;
       for (const [column, label] of declared.facts) {
         const values = frame.values.get(view.model.places.get(column));
-        if (values) parts.push(`${label} ${number(values[at], 2)}`);
+        if (values) parts.push(label.startsWith("%") ? `${Number((100 * values[at]).toPrecision(3))} ${label}` : `${label} ${number(values[at], 2)}`);
       }
     }
     const lines = chart.lines(view);
     const thinned = lines.filter((l) => l.series.thinnedFrom > l.series.n).sort((a, b) => b.series.thinnedFrom - a.series.thinnedFrom)[0];
     if (thinned) parts.push(`${whole(thinned.series.thinnedFrom)} rows shown as ${whole(thinned.series.n)}, extremes kept`);
-    setText(this.foot, [declared.unit, ...parts].filter(Boolean).join(" · "));
+    setText(this.foot, parts.join(" · "));
     const lost = [...new Set(lines.map((l) => l.arm))].flatMap((a) => view.model.diverged(a).filter((d) => d.step <= view.until()).map((d) => ({ arm: a, ...d })));
     const mine = declared.lines === "loss" && lost.length > 0;
     this.badge.hidden = !mine;
@@ -161,8 +164,15 @@ export class Panel {
     if (key === this.legendKey || !(chart.legend || chart.note)) return;
     this.legendKey = key;
     this.foot.replaceChildren(
-      ...(chart.legend || []).map(({ name, colour, shape }) => el("span", { class: "acs-key" }, el("i", { style: { color: colour } }, shape), name)),
+      ...this.keys(chart.legend || []).map(({ name, colour, shape }) => el("span", { class: "acs-key" }, shape ? el("i", { style: { color: colour } }, icon(shape)) : null, name)),
       el("span", {}, chart.note || ""));
+  }
+
+  // Where many keys begin with one word, it is said once: "class 0 1 2".
+  keys(legend) {
+    const first = legend[0]?.name.split(" ")[0], many = legend.length > MANY_KEYS && legend.every(({ name }) => name.startsWith(`${first} `));
+    this.foot.classList.toggle("acs-dense", many);
+    return many ? [{ name: first }, ...legend.map((entry) => ({ ...entry, name: entry.name.slice(first.length + 1) }))] : legend;
   }
 
   // The latest numbers as a table, for screen readers.
@@ -172,7 +182,7 @@ export class Panel {
     if (declared.renderer === "curves") {
       for (const { curve, name, series } of chart.lines(view)) {
         const i = series.at(view.until());
-        if (i >= 0) rows.push([`${name}, ${curve.label}`, number(series.mean[i]), `step ${series.steps[i]}, mean of ${series.count[i]} seeds, ${number(series.low[i])} to ${number(series.high[i])}`]);
+        if (i >= 0) rows.push([`${name}, ${curve.label}`, number(series.mean[i]), `step ${series.steps[i]}, ${series.count[i] === 1 ? "" : "mean of "}${counted(series.count[i], "seed")}, ${number(series.low[i])} to ${number(series.high[i])}`]);
       }
     } else if (declared.renderer === "map" && chart.frame) {
       rows.push(["largest weight", number(chart.frame.maximum), `step ${chart.frame.step}`]);

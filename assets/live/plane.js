@@ -174,7 +174,7 @@ export class Plane {
       const layer = place(name, frame);
       layer.groups.forEach((group, i) => { if (!groups.has(group)) groups.set(group, { name: group, colour: view.theme.groups[layer.colours[i] % view.theme.groups.length], shape: layer.hollow ? "○" : { square: "■", "triangle-up": "▲", diamond: "◆", cross: "✚" }[layer.shapes[i]] || "●" }); });
     }
-    this.legend = [...groups.values()].slice(0, 8);
+    this.legend = [...groups.values()];
     const layer = place(this.panel.layers[0], frame);
     const shown = plane.exact ? "" : `plane of step ${plane.step} shows ${share(shareIn(layer))}`;
     this.note = [layer.shapes.note, this.panel.levels ? "lines: p = 0.5, 0.75, 0.9" : "", shown].filter(Boolean).join(" · ");

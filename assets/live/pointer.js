@@ -3,7 +3,7 @@
 import { el, number, whole } from "./dom.js";
 import { armStyle } from "./theme.js";
 
-const NEAREST = 6;
+const NEAREST = 6, LONGEST_WORDS = 160;
 
 // Where the pointer is on a canvas, in the units that it is drawn in.
 function placeOn(canvas, event) {
@@ -92,7 +92,7 @@ export function point(tip, chart, view) {
   const words = `${found.label}|${found.group}`;
   if (tip.dataset.words !== words) {
     tip.dataset.words = words;
-    tip.replaceChildren(el("div", {}, found.label), el("div", { class: "acs-tip-more" }, found.group));
+    tip.replaceChildren(el("div", {}, found.label.length > LONGEST_WORDS ? `${found.label.slice(0, LONGEST_WORDS - 1)}…` : found.label), el("div", { class: "acs-tip-more" }, found.group));
   }
   tip.hidden = false;
   const scale = chart.canvas.scale || 1, [wide, tall] = [chart.canvas.clientWidth, chart.canvas.clientHeight];

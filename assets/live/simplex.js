@@ -24,7 +24,7 @@ export class Simplex {
     });
     if (own) this.dot(context, theme, put(own.p, -1, 0), "star", theme.text, "sequence:own", own, meta, marked);
     this.note = `${right} of ${looks.length} right${spare > 0.005 ? ` · up to ${share(spare)} on spare embeddings` : ""}`;
-    this.legend = meta.class_labels.slice(0, 8).map((label, c) => ({ name: `class ${label}`, colour: theme.groups[c % theme.groups.length], shape: ["●", "■", "▲", "◆"][c % 4] }));
+    this.legend = meta.class_labels.map((label, c) => ({ name: `class ${label}`, colour: theme.groups[c % theme.groups.length], shape: ["●", "■", "▲", "◆"][c % 4] }));
   }
 
   dot(context, theme, [x, y], shape, colour, key, look, meta, marked) {

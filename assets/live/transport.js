@@ -1,6 +1,7 @@
 // The transport bar: one step for every panel; plays a recorded run, or looks back in one that goes on training.
 
 import { calm, el, setText, whole } from "./dom.js";
+import { icon } from "./icons.js";
 import { prepare, sizeOf } from "./theme.js";
 
 const PLAYTIME = 12;
@@ -19,11 +20,11 @@ export class Transport {
     this.track = el("div", { class: "acs-track" }, this.ticks, this.slider);
     this.track.addEventListener("pointermove", (event) => this.hover(event));
     this.track.addEventListener("pointerleave", () => { this.hovered = null; view.schedule(); });
-    this.first = button("|◀", "Previous event (Shift+E)", () => this.event(-1));
-    this.back = button("◀", "One recorded step back (←)", () => this.move(-1));
-    this.play = button("Play", "Play from the shown step (Space in a recorded run)", () => (this.playing ? this.halt() : this.start()), "acs-primary acs-play");
-    this.next = button("▶", "One update forward (→); at the end of a run that you steer, train one", () => this.move(1));
-    this.last_ = button("▶|", "Next event (E)", () => this.event(1));
+    this.first = button(icon("first"), "Previous event (Shift+E)", () => this.event(-1));
+    this.back = button(icon("back"), "One recorded step back (←)", () => this.move(-1));
+    this.play = button("Play", view.replay ? "Play from the shown step (Space)" : "Replay what was recorded so far; training goes its own way", () => (this.playing ? this.halt() : this.start()), "acs-primary acs-play");
+    this.next = button(icon("next"), "One recorded step forward (→)", () => this.move(1));
+    this.last_ = button(icon("last"), "Next event (E)", () => this.event(1));
     this.rate = el("select", { class: "acs-speed", "aria-label": "Speed of playing", title: "Speed of playing ( , and . )", onchange: () => { this.speed = this.rate.selectedIndex; } }, ...SPEEDS.map(([label]) => el("option", {}, label)));
     this.rate.selectedIndex = this.speed;
     this.field = el("input", { type: "number", class: "acs-step", min: 0, step: 1, "aria-label": "Go to step", title: "Go to step (G)", onchange: () => this.go(Number(this.field.value)) });
@@ -32,8 +33,8 @@ export class Transport {
     this.viewing = el("b", { class: "acs-viewing" });
     this.trained = el("span", { class: "acs-clock", hidden: true });  // where the header is covered
     this.said = el("span", { class: "acs-said", role: "status" });
-    this.node = el("div", { class: "acs-time", role: "group", "aria-label": "Step that is shown" },
-      el("div", { class: "acs-bar" }, this.first, this.back, this.play, this.next, this.last_, this.rate, this.track, this.field, view.replay ? null : this.live),
+    this.node = el("div", { class: "acs-time", role: "group", "aria-label": "Viewing: the step that is shown" },
+      el("div", { class: "acs-bar" }, el("span", { class: "acs-caption", title: "These buttons choose the step that is shown; they never train" }, "Viewing"), this.first, this.back, this.play, this.next, this.last_, this.rate, this.track, this.field, view.replay ? null : this.live),
       el("div", { class: "acs-words" }, el("span", { class: "acs-clock" }, this.viewing), this.trained, this.said, this.reset));
   }
 
@@ -101,7 +102,6 @@ export class Transport {
     const { view } = this, steps = view.model.steps(), now = view.viewing === null ? view.model.step : Math.round(view.viewing);
     const to = by < 0 ? steps.findLast((frame) => frame.step < now) : steps.find((frame) => frame.step > now);
     if (to) this.go(to.step);
-    else if (by > 0 && view.viewing === null && view.model.hello?.steer && !view.replay) view.header.ask("step");
     else if (by > 0) this.follow();
   }
 
@@ -146,7 +146,7 @@ export class Transport {
     this.slider.style.setProperty("--part", `${(100 * until) / Math.max(1, this.last)}%`);
     this.field.max = String(this.last);
     if (document.activeElement !== this.field) this.field.value = String(until);
-    setText(this.play, this.playing ? "Pause" : view.replay && view.viewing >= model.step ? "Replay" : "Play");
+    setText(this.play, this.playing ? "Hold" : following || view.viewing >= model.step ? "Replay" : "Play");
     const shown = model.shownAt(view.until());
     setText(this.viewing, following ? `viewing step ${whole(model.step)}` : `viewing step ${whole(shown ?? until)}`);
     this.trained.hidden = !view.filled;
@@ -166,7 +166,7 @@ export class Transport {
   mark() {
     const { view } = this, { model, theme } = view, steps = model.steps(), [width, height] = sizeOf(this.ticks);
     const key = [steps.length, steps[steps.length - 1]?.step, steps[0]?.step, model.events.length, this.last, width, height, theme.dark].join();
-    if (key === this.marked) return;
+    if (key === this.marked || !width) return;
     this.marked = key;
     const { context } = prepare(this.ticks, theme.font), x = (step) => THUMB + (step / Math.max(1, this.last)) * (width - 2 * THUMB);
     context.strokeStyle = theme.reference;
