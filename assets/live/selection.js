@@ -75,8 +75,8 @@ export class SelectionCard {
 
   swatch(row) {
     const { theme, hidden } = this.view;
+    if (!sizeOf(row.swatch)[0]) return;  // out of sight: preparing it would wipe what is kept
     const { context, width, height } = prepare(row.swatch);
-    if (!width) return;
     row.drawnFor = this.look(row);
     const style = armStyle(theme, row.arm);
     context.globalAlpha = hidden.has(row.arm) ? 0.25 : 1;
