@@ -1,10 +1,12 @@
 // A chart over steps: thin seeds, thick mean, band from least to greatest; arms told apart by colour, dash and marker.
 
+import { counted } from "./dom.js";
 import { lastAtOrBefore } from "./model.js";
 import { HeldRange, LinearScale, LogScale, niceSteps } from "./scale.js";
 import { armStyle, marker, prepare } from "./theme.js";
 
-const LEFT = 46, RIGHT = 10, TOP = 8, BOTTOM = 22, RAIL = 14;
+const LEFT = 46, RIGHT = 10, TOP = 20, BOTTOM = 22, RAIL = 14;
+const ALIKE = 4, LABEL = 11;  // pixels: reference lines that share a label, and how tall one is
 
 export class Curves {
   constructor(panel, canvas) {
@@ -52,8 +54,8 @@ export class Curves {
     context.beginPath();
     context.rect(LEFT - 1, 0, width - RIGHT - LEFT + 6, height - BOTTOM + 4);
     context.clip();
+    this.levels(context, theme, view, y);  // beneath: no word may hide a curve
     for (const line of lines) this.line(context, theme, line, x0, x1, until);
-    this.levels(context, theme, view, y);
     for (const line of lines) this.marks(context, theme, line, x0, x1, until, rail, roof);
     context.restore();
     this.playhead(context, theme, view, x);
@@ -83,10 +85,15 @@ export class Curves {
     }
     context.strokeStyle = theme.axis;
     line(context, left, height - BOTTOM + 0.5, right, height - BOTTOM + 0.5);
+    context.fillStyle = theme.faint;
+    context.textAlign = "left";
+    context.fillText(this.panel.unit, 2, 2);
+    context.textAlign = "right";
+    const beyond = [[facts.below, "≤ 0"], [facts.above, "at ∞"]].filter(([n]) => n);
+    context.fillText(beyond.map(([n, where]) => `${counted(n, "point")} ${where}`).join(", "), right, 2);
     context.textBaseline = "middle";
-    for (const [there, at, text] of [[rail, bottom + RAIL / 2, `${facts.below} ≤ 0`], [roof, TOP + 5, "∞"]]) {
+    for (const [there, at, text] of [[rail, bottom + RAIL / 2, "≤ 0"], [roof, TOP + 5, "∞"]]) {
       if (!there) continue;
-      context.fillStyle = theme.faint;
       context.textAlign = "right";
       context.fillText(text, left - 6, at);
       context.setLineDash([1, 3]);
@@ -105,9 +112,9 @@ export class Curves {
       context.setLineDash([3, 4]);
       line(context, left, at, right, at);
       context.setLineDash([]);
-      // A label stands on its line, or under it at the top; where two would collide they share one place.
-      const base = at - 1 < top + 11 ? at + 14 : at - 1, below = words[words.length - 1];
-      if (below && below.base - base < 12) below.text = `${below.text} · ${label}`;
+      // A label stands on its own line, left of one that is in the way; lines hardly apart share one.
+      const base = at - 1, below = words[words.length - 1];
+      if (below && below.base - base <= ALIKE) below.text = `${below.text} · ${label}`;
       else words.push({ text: label, base });
     }
     context.textAlign = "right";
@@ -115,9 +122,13 @@ export class Curves {
     context.fillStyle = theme.faint;
     context.strokeStyle = theme.background;
     context.lineWidth = 3;
+    let end = right - 6, above = Infinity;
     for (const { text, base } of words) {
-      context.strokeText(text, right - 6, base);
-      context.fillText(text, right - 6, base);
+      if (above - base > LABEL) end = right - 6;
+      context.strokeText(text, end, base);
+      context.fillText(text, end, base);
+      end -= context.measureText(text).width + 12;
+      above = base;
     }
     context.lineWidth = 1;
   }
