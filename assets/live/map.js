@@ -4,6 +4,8 @@ import { number } from "./dom.js";
 import { HeadGrid } from "./grid.js";
 import { prepare } from "./theme.js";
 
+const LEAST = 72;  // pixels that a map is tall at least
+
 export class AttentionMap {
   constructor(panel, canvas) { Object.assign(this, { panel, canvas, stretched: false, all: false, cell: null, box: null, grid: new HeadGrid() }); }
 
@@ -19,21 +21,23 @@ export class AttentionMap {
     const long = (labels) => labels.some((label) => String(label).length > 2);
     const left = long(meta.query_labels) ? 58 : 40, top = long(meta.key_labels) ? 44 : 26, bar = 34;
     const size = Math.min((width - left - bar - 8) / keys, (height - top - 8) / queries);
-    const side = Math.min(size, 60), x0 = left + Math.max(0, (width - left - bar - 8 - side * keys) / 2), y0 = top;
-    this.box = { x0, y0, side, queries, keys };
+    // Square cells, but never a strip too low to read.
+    const side = Math.min(size, 60), tall = Math.max(side, Math.min(LEAST, height - top - 8) / queries);
+    const x0 = left + Math.max(0, (width - left - bar - 8 - side * keys) / 2), y0 = top + Math.max(0, (height - top - 8 - tall * queries) / 2);
+    this.box = { x0, y0, side, tall, queries, keys, long: top > 40 };
     const scale = this.stretched ? frame.maximum || 1 : 1;
     this.scale = scale;
     context.imageSmoothingEnabled = false;
-    context.drawImage(this.image(theme, frame, scale), x0, y0, side * keys, side * queries);
+    context.drawImage(this.image(theme, frame, scale), x0, y0, side * keys, tall * queries);
     this.hatch(context, theme, frame, meta);
     this.lines(context, theme);
     this.labels(context, theme, frame, meta);
     if (!this.all) this.gridNote = "";
-    this.bar(context, theme, x0 + side * keys + 12, y0, Math.min(side * queries, height - y0 - 8), scale);
+    this.bar(context, theme, x0 + side * keys + 12, y0, Math.min(tall * queries, height - y0 - 8), scale);
     if (Number.isNaN(frame.maximum)) {
       context.fillStyle = theme.text;
       context.textAlign = "center";
-      context.fillText("NaN in this map", x0 + (side * keys) / 2, y0 + (side * queries) / 2);
+      context.fillText("NaN in this map", x0 + (side * keys) / 2, y0 + (tall * queries) / 2);
     }
   }
 
@@ -77,34 +81,34 @@ export class AttentionMap {
   }
 
   hatch(context, theme, frame, meta) {
-    const { x0, y0, side } = this.box;
+    const { x0, y0, side, tall } = this.box;
     context.strokeStyle = theme.axis;
     context.lineWidth = 1;
     context.beginPath();
     for (let q = 0; q < frame.queries; q++) {
       for (let k = 0; k < frame.keys; k++) {
         if (this.visible(meta, frame, q, k)) continue;
-        context.moveTo(x0 + k * side, y0 + (q + 1) * side);
-        context.lineTo(x0 + (k + 1) * side, y0 + q * side);
+        context.moveTo(x0 + k * side, y0 + (q + 1) * tall);
+        context.lineTo(x0 + (k + 1) * side, y0 + q * tall);
       }
     }
     context.stroke();
   }
 
   lines(context, theme) {
-    const { x0, y0, side, queries, keys } = this.box;
+    const { x0, y0, side, tall, queries, keys } = this.box;
     context.strokeStyle = theme.axis;
-    context.strokeRect(x0 - 0.5, y0 - 0.5, side * keys + 1, side * queries + 1);
+    context.strokeRect(x0 - 0.5, y0 - 0.5, side * keys + 1, tall * queries + 1);
     if (this.cell) {
       context.strokeStyle = theme.accent;
       context.lineWidth = 2;
-      context.strokeRect(x0 + this.cell[1] * side, y0 + this.cell[0] * side, side, side);
+      context.strokeRect(x0 + this.cell[1] * side, y0 + this.cell[0] * tall, side, tall);
     }
   }
 
   labels(context, theme, frame, meta) {
-    const { x0, y0, side } = this.box;
-    const every = Math.max(1, Math.ceil(11 / side));
+    const { x0, y0, side, tall } = this.box;
+    const every = Math.max(1, Math.ceil(11 / side)), rows = Math.max(1, Math.ceil(11 / tall));
     const word = (labels, i) => {
       const text = String(labels[i * frame.average] ?? "");
       return text.length > 5 ? `${text.slice(0, 4)}…` : text;
@@ -112,9 +116,9 @@ export class AttentionMap {
     context.fillStyle = theme.faint;
     context.textBaseline = "middle";
     context.textAlign = "right";
-    for (let q = 0; q < frame.queries; q += every) context.fillText(word(meta.query_labels, q), x0 - 5, y0 + (q + 0.5) * side);
+    for (let q = 0; q < frame.queries; q += rows) context.fillText(word(meta.query_labels, q), x0 - 5, y0 + (q + 0.5) * tall);
     context.textAlign = "center";
-    const wide = this.box.y0 > 40 && side < 30;
+    const wide = this.box.long && side < 30;
     for (let k = 0; k < frame.keys; k += every) {
       const x = x0 + (k + 0.5) * side;
       if (!wide) { context.fillText(word(meta.key_labels, k), x, y0 - 9); continue; }
@@ -128,7 +132,7 @@ export class AttentionMap {
     context.textAlign = "left";
     if (frame.queries < 2) return;
     context.save();
-    context.translate(x0 - (this.box.y0 > 40 ? 46 : 30), y0 + (side * frame.queries) / 2);
+    context.translate(x0 - (this.box.long ? 46 : 30), y0 + (tall * frame.queries) / 2);
     context.rotate(-Math.PI / 2);
     context.textAlign = "center";
     context.fillText("query", 0, 0);
@@ -153,7 +157,7 @@ export class AttentionMap {
 
   hoverAt(x, y) {
     if (!this.box) return;
-    const q = Math.floor((y - this.box.y0) / this.box.side), k = Math.floor((x - this.box.x0) / this.box.side);
+    const q = Math.floor((y - this.box.y0) / this.box.tall), k = Math.floor((x - this.box.x0) / this.box.side);
     this.cell = q >= 0 && k >= 0 && q < this.box.queries && k < this.box.keys ? [q, k] : null;
   }
 

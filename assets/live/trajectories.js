@@ -4,7 +4,7 @@ import { number, share } from "./dom.js";
 import { prepare } from "./theme.js";
 
 const TAIL_POINTS = 900;  // a tail is so long that all of them together have about this many corners
-const TALLEST_LABELS = 40, LONGEST_LABEL = 9;
+const LONGEST_LABEL = 24;
 
 export class Trajectories {
   constructor(panel, canvas) { Object.assign(this, { panel, canvas, reading: panel.reading, hovered: -1, places: [] }); }
@@ -67,7 +67,7 @@ export class Trajectories {
     }
     context.globalAlpha = 1;
     context.restore();
-    if (n <= TALLEST_LABELS && meta.labels.every((label) => label.length < LONGEST_LABEL)) this.labels(context, theme, meta, n, left, size);
+    if (this.hovered >= 0 && !this.hit && !view.pinned) this.word(context, theme, meta, left, size);
     this.note = note(frame, lost, meta);
     this.legend = groups.map((name) => ({
       name, colour: theme.groups[groups.indexOf(name) % theme.groups.length], shape: ["●", "■", "▲"][groups.indexOf(name) % 3],
@@ -111,29 +111,24 @@ export class Trajectories {
     context.fillStyle = theme.faint;
     context.textBaseline = "top";
     const projected = Number.isFinite(frame.explained[0]);
-    context.textAlign = "left";
-    context.fillText(`width ${number(2 * this.half, 2)}`, left, top + size + 5);
     context.textAlign = "right";
     const names = projected ? `variance shown: ${share(frame.explained[0])} + ${share(frame.explained[1])}` : "the model's own two dimensions";
     context.fillText(names, left + size, top + size + 5);
+    const wide = `width ${number(2 * this.half, 2)}`;
+    if (context.measureText(names).width + context.measureText(wide).width + 8 > size) return;
+    context.textAlign = "left";
+    context.fillText(wide, left, top + size + 5);
   }
 
-  labels(context, theme, meta, n, left, size) {
+  // The word of a point that is pointed at in another picture; here a tip says it.
+  word(context, theme, meta, left, size) {
+    const { x, y } = this.places[this.hovered] || {}, label = meta.labels[this.hovered];
+    if (!Number.isFinite(x)) return;
+    const text = label.length > LONGEST_LABEL ? `${label.slice(0, LONGEST_LABEL - 1)}…` : label, w = context.measureText(text).width;
     context.fillStyle = theme.text;
     context.textBaseline = "middle";
-    const taken = [];
-    const order = this.hovered >= 0 ? [this.hovered] : [...Array(n).keys()];
-    for (const i of order) {
-      const { x, y } = this.places[i] || {};
-      if (!Number.isFinite(x)) continue;
-      const text = meta.labels[i];
-      const w = context.measureText(text).width, right = x + 8 + w < left + size + 30;
-      const box = [right ? x + 7 : x - 7 - w, y - 6, w, 12];
-      if (taken.some((t) => box[0] < t[0] + t[2] && t[0] < box[0] + w && Math.abs(box[1] - t[1]) < 11)) continue;
-      taken.push(box);
-      context.textAlign = "left";
-      context.fillText(text, box[0], y);
-    }
+    context.textAlign = "left";
+    context.fillText(text, Math.max(left + 4, x + 8 + w < left + size - 4 ? x + 8 : x - 8 - w), y);
   }
 
   at(x, y) {
