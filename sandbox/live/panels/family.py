@@ -40,7 +40,8 @@ class Panel(Idea):
     """Kind of the diagnostic that it draws; empty for recorded scalars."""
     curves: ClassVar[tuple[Curve, ...]] = ()
     facts: ClassVar[tuple[tuple[str, str], ...]] = ()
-    """Further columns of the reading, as (column, label): printed for the chosen arm, seed and head."""
+    """Further columns of the reading, as (column, label): printed for the chosen arm, seed and head.
+    A label that begins with % is printed after a hundred times the value."""
     one_at_a_time: ClassVar[bool] = False
     """Whether the chips choose one curve instead of showing and hiding each."""
     unit: ClassVar[str] = ""

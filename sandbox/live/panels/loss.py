@@ -14,7 +14,7 @@ class Loss(Panel):
     sentence = "How surprised the model is by the right answers; lower is better."
     how_to_read = (
         "Solid is held-out, dashed is training; a gap that opens between them is memorizing. The grey lines "
-        "are what guessing costs. `every step` is the loss of each batch, thinned so that no spike is lost."
+        "are what guessing costs. “every step” is the loss of each batch, thinned so that no spike is lost."
     )
     equation = "L = -mean over rows of ln p(correct class)"
     source = "torch.nn.functional.cross_entropy, in nats"

@@ -13,8 +13,8 @@ class SequenceEmbeddings(Panel):
     title = "Sequences ξ"
     sentence = "A dot is a probe sequence after attention, coloured by its class."
     how_to_read = (
-        "A clustering head puts all sequences with the same prefix, up to its order, on one point. `your "
-        "sequence` is the star."
+        "A clustering head puts all sequences with the same prefix, up to its order, on one point. “your "
+        "sequence” is the star."
     )
     equation = "ξ = Σₜ aₜ V zₜ"
     source = "Odonnat, Bouaziz and Cabannes, arXiv:2410.24050, the pictures of embeddings"

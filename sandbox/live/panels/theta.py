@@ -28,6 +28,6 @@ class ThetaPanel(Panel):
         Curve("theta/lower", "1 - θ", to="theta/upper"),
         Curve("theta/median p_max", "p_max", style="dotted", seeds=False),
     )
-    facts = (("theta/share exact", "exact rows"), ("theta/share p_max > 1/2", "p_max > 1/2"))
+    facts = (("theta/share exact", "% of rows exact"), ("theta/share p_max > 1/2", "% with p_max > 1/2"))
     unit = "median of rows"
     log = True

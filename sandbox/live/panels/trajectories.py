@@ -13,7 +13,7 @@ class Trajectories(Panel):
     title = "Trajectories"
     sentence = "A dot is a sequence, coloured by its class; its tail is the way it has come."
     how_to_read = (
-        "Learning shows as classes that draw apart. `tokens` shows tokens at their positions instead: what "
+        "Learning shows as classes that draw apart. “tokens” shows tokens at their positions instead: what "
         "the task treats alike moves together. Each has a plane of its own, fixed for the run, so that "
         "motion is the model's and not the camera's; the axes widen when a point leaves them and never "
         "shrink."
