@@ -1,5 +1,6 @@
 """Arrays that a command reads from a file: .npy without pickles, or .csv."""
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -14,19 +15,30 @@ def read_array(name: str, suffixes: tuple[str, ...]) -> np.ndarray:
         raise InvalidData(
             f"{name[:200]!r} ends in {path.suffix!r}; give a file that ends in {' or '.join(suffixes)}."
         )
-    if not path.is_file():
+    if not _is_file(path):
         raise InvalidData(
             f"There is no file {name[:200]!r}; give the path of a {' or '.join(suffixes)} file."
         )
     try:
         if path.suffix == ".csv":
-            array = np.loadtxt(path, delimiter=",", ndmin=2, dtype=np.float64)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of an empty file, which is refused below
+                array = np.loadtxt(path, delimiter=",", ndmin=2, dtype=np.float64, encoding="utf-8-sig")
         else:
             array = np.load(path, allow_pickle=False, mmap_mode="r")
-    except (ValueError, OSError, EOFError) as error:
-        raise InvalidData(f"{path.name} cannot be read as numbers: {str(error)[:200]}.") from error
+    except Exception as error:  # a header is Python text, and a crafted one fails in any of its ways
+        raise InvalidData(
+            f"{path.name} cannot be read as numbers: {str(error)[:200] or type(error).__name__}."
+        ) from error
     if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiub" or array.size == 0:
         raise InvalidData(
             f"{path.name} does not hold an array of real numbers; give one with at least one number."
         )
     return array
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # too long a name
+        return False

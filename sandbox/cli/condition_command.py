@@ -26,6 +26,10 @@ def run(arguments: argparse.Namespace) -> int:
     matrix = read_array(arguments.file, (".npy", ".csv"))
     if matrix.ndim < 2:
         raise InvalidData(f"The array has shape {matrix.shape}; give a matrix or a stack of matrices.")
+    unsound = np.argwhere(~np.isfinite(matrix))
+    if len(unsound):
+        place = tuple(int(i) for i in unsound[0])
+        raise InvalidData(f"The entry {place} is {matrix[place]}; give finite numbers, counted here from 0.")
     ends = spectrum_ends(matrix)
     stacked = {
         "largest": ends.largest,

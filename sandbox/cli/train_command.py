@@ -56,6 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     own_process_group()
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # read when torch loads
     stop = StopSignal()
+    from sandbox.engine.device import choose_device
     from sandbox.runner.admission import admit
     from sandbox.runner.control import RunControl
     from sandbox.runner.execution import Execution
@@ -63,6 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     from sandbox.store import open_run, runs_root
 
     experiment = admit(plain_experiment(arguments))
+    choose_device(arguments.device)  # a device that is not there must leave no folder behind
     folder = Path(arguments.out).absolute() if arguments.out else runs_root() / new_run_id()
     progress = Progress(experiment.steps)
     execution = Execution(experiment, folder, arguments.device, on_beat=progress.beat)

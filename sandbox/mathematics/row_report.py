@@ -15,6 +15,8 @@ from sandbox.mathematics.theta_certificates import dominant_atom
 CHUNK_WEIGHTS = 2**19  # 4 MB in float64: a chunk and its copies stay small beside the file
 ROUNDINGS_PER_ROW = 4.0  # of a row's sum, in units of the file's own epsilon times sqrt(keys)
 
+LARGE = 1e100  # weights from which on a row is divided by its largest, before anything is added up
+
 
 class RowReport(NamedTuple):
     """Consecutive rows, from number `first` of the array's rows on, leading axes flattened in order."""
@@ -55,6 +57,8 @@ def row_reports(
     for first in range(0, len(flat), step):
         rows = np.asarray(flat[first : first + step], dtype=np.float64)
         _check(rows, first, weights.shape[:-1], tolerance)
+        peaks = rows.max(axis=1, keepdims=True)
+        rows = np.where(peaks > LARGE, rows / np.maximum(peaks, 1.0), rows)  # so that no sum overflows
         bracket = theta_bracket(rows, gap=gap)
         yield RowReport(first, *bracket, dominant_atom(rows), row_entropy(rows))
 
@@ -67,11 +71,13 @@ def _check(rows: np.ndarray, first: int, leading: tuple[int, ...], tolerance: fl
             f"Row {_name(first + row, leading)} holds {rows[row, key]} at key {key}: attention weights must "
             "be finite and at least 0; save attention after softmax."
         )
-    apart = np.abs(rows.sum(axis=1) - 1.0)
+    with np.errstate(over="ignore"):  # a sum that overflows is infinite, and so far from 1
+        sums = rows.sum(axis=1)
+    apart = np.abs(sums - 1.0)
     if (apart > tolerance).any():
         row = int((apart > tolerance).argmax())
         raise InvalidData(
-            f"Row {_name(first + row, leading)} sums to {rows[row].sum():.9g}, not to 1 within "
+            f"Row {_name(first + row, leading)} sums to {sums[row]:.9g}, not to 1 within "
             f"{tolerance:.3g}; divide rows by their sum, or give a wider tolerance."
         )
 

@@ -12,13 +12,20 @@ from sandbox.store.folder import EXPERIMENT, LOCK, RUN_ID, run_path
 def find_run(text: str) -> Path:
     """The folder of an existing run, given the path of its folder or its id; RunUnavailable for neither."""
     folder = Path(text)
-    if RUN_ID.fullmatch(text) and not (folder / EXPERIMENT).is_file():
+    if RUN_ID.fullmatch(text) and not _holds_run(folder):
         folder = run_path(text)
-    if not (folder / EXPERIMENT).is_file():
+    if not _holds_run(folder):
         raise RunUnavailable(
             f"There is no run {text[:200]!r}; give the path of a run's folder or an id that `list` prints."
         )
     return folder
+
+
+def _holds_run(folder: Path) -> bool:
+    try:
+        return (folder / EXPERIMENT).is_file()
+    except OSError:  # a name too long to be one, or a folder that may not be entered
+        return False
 
 
 def app_script() -> Path:

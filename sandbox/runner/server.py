@@ -11,8 +11,9 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from tempfile import TemporaryFile
 
-from sandbox.foundations.errors import InvalidKnob
+from sandbox.foundations.errors import InvalidKnob, RunUnavailable
 from sandbox.runner.control import start_supervisor, supervisor_runs
 from sandbox.runner.places import app_script
 from sandbox.store.folder import runs_root
@@ -44,12 +45,14 @@ FLAGS = {
 def serve(port: int, host: str | None, allowed_hosts: Sequence[str]) -> int:
     """Serve until SIGINT or SIGTERM; 0 then, 1 where the app cannot be kept running.
 
-    Raises InvalidKnob for a port or host that cannot be listened on, RunUnavailable without app.py.
+    Raises InvalidKnob for a port or host that cannot be listened on, RunUnavailable without app.py
+    or where the runs folder cannot be written.
     """
     script = app_script()
     address = host or LOOPBACK
     _refuse_port(address, port)
     runs = runs_root()
+    _refuse_read_only(runs)
     end = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: end.set())
@@ -174,6 +177,19 @@ def _allowed(address: str, names: Sequence[str]) -> str:
     known = [name for name in os.environ.get("SANDBOX_ALLOWED_HOSTS", "").split(",") if name.strip()]
     own = [] if address in ("0.0.0.0", "::") or _is_loopback(address) else [address]
     return ",".join(dict.fromkeys([*known, *names, *own]))
+
+
+def _refuse_read_only(runs: Path) -> None:
+    """Raise RunUnavailable where no run could be written."""
+    try:
+        runs.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=runs):
+            pass
+    except OSError as error:
+        raise RunUnavailable(
+            f"The runs folder {runs} cannot be written ({error.strerror}); "
+            "make it yours, or name another in SANDBOX_RUNS."
+        ) from error
 
 
 def _refuse_port(address: str, port: int) -> None:
