@@ -53,6 +53,7 @@ def at_step(page: Page, step: int) -> None:
 @pytest.fixture
 def run(runs_folder: Path, made_up: Callable[..., SyntheticRun]) -> SyntheticRun:
     made = made_up(runs_folder / "run", steps=600)
+    RunControl(runs_folder / "run", create=True).close()  # as who makes a run does
     made.grow(200)
     return made
 
@@ -189,6 +190,11 @@ def test_the_playhead_moves_every_panel_by_button_and_key_and_never_the_training
             assert control.wish == "run"
         live.click()
         expect(viewing).to_have_text("viewing step 260")
+        view.get_by_role("button", name="One recorded step forward (→)").click()
+        view.keyboard.press("ArrowRight")
+        expect(view.locator(".acs-state")).to_have_text("Running")
+        with RunControl(runs_folder / "run", create=True) as control:
+            assert control.wish == "run" and control.granted == 0
 
 
 def test_a_panel_fills_the_screen_and_a_projector_shows_two_in_large_type(
@@ -223,6 +229,8 @@ def test_a_panel_fills_the_screen_and_a_projector_shows_two_in_large_type(
         assert view.evaluate("[document.querySelector('.acs-live').scrollWidth <= innerWidth]") == [True]
         view.keyboard.press("p")
         expect(view.locator(".acs-panel:visible")).to_have_count(8)
+        view.wait_for_timeout(300)
+        assert all(view.evaluate(SWATCHES))  # the arms' marks outlive being hidden
 
 
 def test_the_visual_models_pictures_are_drawn_only_while_they_are_open(
