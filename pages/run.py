@@ -6,6 +6,7 @@ from sandbox.foundations.errors import SandboxError
 from sandbox.ui import run_page, run_view, setup_link
 from sandbox.ui.words import escaped
 
+setup_link.say_notice()
 run_id = setup_link.run_in_address()
 if run_id is None:
     run_page.choose()

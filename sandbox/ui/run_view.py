@@ -1,5 +1,7 @@
 """One run on a page: the live view, the table of its arms, downloads, and figures to study at rest."""
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from sandbox.foundations.errors import SandboxError
@@ -39,10 +41,18 @@ def show(run_id: str, key: str) -> None:
                 st.button(
                     "Continue from the last checkpoint",
                     key=f"{key}.requeue",
-                    on_click=queue.requeue,
-                    args=(run_id,),
+                    on_click=_ask,
+                    args=(queue.requeue, run_id),
                 )
         study.study(run, state, key)
+
+
+def _ask(wish: Callable[[str], None], run_id: str) -> None:
+    """Ask the queue for something; a refusal is one sentence on the page."""
+    try:
+        wish(run_id)
+    except SandboxError as error:
+        session.notice(str(error))
 
 
 def _tick(run_id: str, seen: RunState) -> None:
@@ -71,7 +81,7 @@ def _waiting(run_id: str) -> None:
     before = max(0, queue.position(run_id) - 1)
     with st.container(horizontal=True, vertical_alignment="center", key="run.waiting"):
         st.caption(f"Waits for a free trainer, {count(before, 'run')} before it.", width="content")
-        st.button("Leave the queue", key="run.leave", on_click=queue.stop, args=(run_id,))
+        st.button("Leave the queue", key="run.leave", on_click=_ask, args=(queue.stop, run_id))
 
 
 def arm_table(run: Run) -> None:

@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from sandbox.experiment.describe import check
 from sandbox.runner import queue
+from sandbox.runner.control import RunControl
 from sandbox.ui import training
 from tests.live.synthetic import SyntheticRun
 from tests.ui import described
@@ -46,6 +47,7 @@ def finished(runs_folder: Path) -> str:
 def record(runs: Path, run_id: str, state: str = "done", **made: Any) -> str:
     """Make a run of 100 steps and let the queue know it."""
     run = SyntheticRun(runs / run_id, steps=100, evaluate_every=10, read_every=25, **made)
+    RunControl(runs / run_id, create=True).close()  # as who makes a run does
     run.grow(100, state)
     if state == "done":
         run.finish()

@@ -129,3 +129,14 @@ def test_a_run_that_is_damaged_while_it_is_watched_is_told_in_a_sentence(
     app = settled(app.run())
     assert "run.sqlite" in said(app)
     assert len(app.error) == 1
+
+
+def test_a_run_that_cannot_be_continued_says_why(open_page: Open, finished: str) -> None:
+    with queue.catalogue_connection() as connection:
+        connection.execute("UPDATE runs SET state = 'stopped'")
+    (run_path(finished) / "control").unlink()
+    app = settled(open_page("run", run=finished))
+    app.button(key="run.requeue").click()
+    app = settled(app.run())
+    (error,) = app.error
+    assert "control" in error.value
