@@ -9,7 +9,7 @@ from sandbox.foundations.errors import InvalidKnob
 from sandbox.foundations.idea import Idea
 from sandbox.foundations.plain import from_plain, to_plain
 
-I = TypeVar("I", bound=Idea)
+AnIdea = TypeVar("AnIdea", bound=Idea)
 OPTIMIZER = "optimizer"
 
 
@@ -54,7 +54,7 @@ def changed(setting: ArmSetting, key: str, value: Any) -> ArmSetting:
     return replace(setting, model=replace(setting.model, **{place: variant}))
 
 
-def _with(settings: I, name: str, value: Any) -> I:
+def _with(settings: AnIdea, name: str, value: Any) -> AnIdea:
     """The settings with one value checked as in a plain form, since it may come from anywhere."""
     return from_plain(type(settings), to_plain(settings) | {name: value})
 

@@ -1,4 +1,4 @@
-"""When a run is evaluated and when its weights are kept: fixed by the experiment, so that resuming changes nothing."""
+"""When a run is evaluated and when its weights are kept: fixed by the experiment, so resuming changes nothing."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ BUDGET = 96
 """Snapshots with weights of one run at most, however long it is."""
 
 MOST_BYTES = 64 * 2**20
-"""Weights kept of one run at most; large models are kept at fewer steps, of which there are at least FEWEST."""
+"""Weights kept of one run at most; a large model is kept at fewer steps, at least FEWEST of them."""
 
 FEWEST = 32
 
@@ -24,7 +24,7 @@ def evaluation_steps(steps: int, every: int) -> tuple[int, ...]:
 
 
 def snapshot_steps(steps: int, budget: int = BUDGET, dense: int = DENSE) -> tuple[int, ...]:
-    """Steps at which weights are kept: each of the first `dense`, then spaced evenly in log(step), and the last.
+    """Steps at which weights are kept: each of the first `dense`, then evenly in log(step), and the last.
 
     At most `budget` of them (3 at least); all of them when the run is no longer than that.
     """
@@ -46,7 +46,7 @@ def snapshot_steps(steps: int, budget: int = BUDGET, dense: int = DENSE) -> tupl
 
 
 def snapshot_budget(steps: int, bytes_each: int) -> int:
-    """How many snapshots a run of `steps` may have whose weights, of all arms and seeds, take `bytes_each`."""
+    """How many snapshots a run of `steps` may have; the weights of all arms and seeds take `bytes_each`."""
     return max(FEWEST, min(BUDGET, steps // STEPS_EACH, MOST_BYTES // max(bytes_each, 1)))
 
 
