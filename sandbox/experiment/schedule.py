@@ -1,4 +1,4 @@
-"""When a run is evaluated and when its weights are kept: fixed by the experiment, so resuming changes nothing."""
+"""When a run is evaluated and its weights are kept: the experiment decides, so resuming changes nothing."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
