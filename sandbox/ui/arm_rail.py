@@ -26,8 +26,7 @@ def arms(catalogue: Catalogue, draft: Plain) -> None:
             "The model as it is below, nothing conditioned.",
         )  # fmt: skip
         shown, more = _split(catalogue, draft, on)
-        for slot, entry, reason in shown:
-            _variant(catalogue, draft, on, slot, entry, reason)
+        _offers(catalogue, draft, on, shown)
         if more:
             with st.expander(f"{count(len(more), 'more method')}", key="rail.Arms.more"):
                 _by_slot(catalogue, draft, on, more)
@@ -52,9 +51,15 @@ def _split(catalogue: Catalogue, draft: Plain, on: list[Plain]) -> tuple[list[Of
 def _by_slot(catalogue: Catalogue, draft: Plain, on: list[Plain], offers: list[Offer]) -> None:
     for slot in dict.fromkeys(slot for slot, _, _ in offers):
         st.caption(f"**{escaped(catalogue.family_titles[slot].capitalize())}**")
-        for offer in offers:
-            if offer[0] == slot:
-                _variant(catalogue, draft, on, *offer)
+        _offers(catalogue, draft, on, [offer for offer in offers if offer[0] == slot])
+
+
+def _offers(catalogue: Catalogue, draft: Plain, on: list[Plain], offers: list[Offer]) -> None:
+    """A checkbox each; a reason that several of them share is said once, below them."""
+    for at, (slot, entry, reason) in enumerate(offers):
+        _variant(catalogue, draft, on, slot, entry, reason)
+        if reason and reason not in (later for _, _, later in offers[at + 1 :]):
+            st.caption(escaped(reason))
 
 
 def trained(catalogue: Catalogue, draft: Plain) -> Plain:
@@ -70,9 +75,7 @@ def _variant(
     arm = next((arm for arm in on if stands_for(arm, slot, entry.kind)), None)
     checked = arm is not None and not reason
     _tick(key, entry.title, checked, _toggle(slot, entry.kind), reason or entry.sentence, bool(reason))
-    if reason:
-        st.caption(escaped(reason))
-    elif arm is not None and entry.knobs:
+    if not reason and arm is not None and entry.knobs:
         with st.container(key=f"knobs.{key}"):
             marks = choices.model_marks(draft["model"], slot, entry.kind)
             widgets.knobs(entry.knobs, arm[slot], key, _write_arm(slot, entry.kind), marks)

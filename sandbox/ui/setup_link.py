@@ -6,6 +6,9 @@ from sandbox.foundations.errors import SandboxError
 from sandbox.ui import choices, links, session, training
 from sandbox.ui.words import escaped
 
+KNOWN = (training.RUN, links.PARAMETER)
+"""What an address of the Sandbox may say; all else is told, so that no setting is ignored in silence."""
+
 RESTORED = "The settings of the link are in the rail. Nothing has been started."
 
 
@@ -18,7 +21,12 @@ def follow() -> None:
     """Take up what the address says; a link that cannot be read changes nothing and is told in a sentence."""
     setup = st.query_params.get(links.PARAMETER)
     run_id = run_in_address()
-    if setup is not None:
+    unknown = [key for key in st.query_params if key not in KNOWN]
+    for key in unknown:
+        del st.query_params[key]
+    if unknown:
+        session.notice(f"The address has no part {unknown[0][:40]!r}; it has {' and '.join(KNOWN)}.")
+    elif setup is not None:
         # Out of the address at once: what the person changes next would no longer be what it says.
         del st.query_params[links.PARAMETER]
         try:
@@ -38,3 +46,5 @@ def say_notice() -> None:
     if found is not None:
         kind, sentence = found
         (st.error if kind == "error" else st.info)(escaped(sentence))
+        if kind == "error":
+            st.toast(escaped(sentence), duration="long")  # seen wherever the page is scrolled to

@@ -227,3 +227,9 @@ def test_a_running_run_shows_its_table_and_says_when_figures_come(open_page: Ope
 def test_an_address_of_no_run_gets_a_sentence(open_page: Open, run_id: str) -> None:
     app = settled(open_page("sandbox", run=run_id))
     assert len(app.error) == 1
+
+
+def test_an_address_with_an_unknown_part_is_told_and_changes_nothing(open_page: Open) -> None:
+    app = open_page("sandbox", colour="abc")
+    assert "The address has no part 'colour'" in said(app)
+    assert draft(app) == draft(settled(open_page("sandbox")))
