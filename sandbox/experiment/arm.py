@@ -12,7 +12,8 @@ from sandbox.conditioning.tokens import TokenConditioning
 from sandbox.foundations.errors import InvalidPlain
 from sandbox.foundations.idea import Idea
 from sandbox.foundations.plain import from_plain, to_plain, variant_from_plain
-from sandbox.foundations.registry import Registry, nearest
+from sandbox.foundations.registry import Registry
+from sandbox.foundations.spec import read_spec
 from sandbox.foundations.typed_text import shown
 from sandbox.initialization import Initialization
 from sandbox.models.placement import Placement
@@ -29,7 +30,6 @@ SLOTS: dict[str, Registry[Any]] = {
 }
 """The slots an arm may fill, in the order of the forward pass."""
 
-STANDARD = "standard"
 MAX_NAME = 120
 
 
@@ -78,36 +78,6 @@ def arm_kinds() -> dict[str, str]:
 
 def parse_arm(spec: str) -> Arm:
     """Read `kind:key=value,key=value`, several joined by `+`; the arm's name is the SPEC as typed."""
-    changes: dict[str, Idea] = {}
-    kinds = arm_kinds()
-    for part in spec.strip().split("+"):
-        kind, _, settings = (piece.strip() for piece in part.partition(":"))
-        if kind == STANDARD and not settings:
-            continue
-        if kind not in kinds:
-            nearest("arm kind", kind, [STANDARD, *kinds])
-        slot = kinds[kind]
-        if slot in changes:
-            raise InvalidPlain(f"Arm {spec[:80]!r} fills the slot {slot} twice; name one kind for it.")
-        plain = dict(_setting(pair, spec) for pair in settings.split(",")) if settings else {}
-        changes[slot] = from_plain(SLOTS[slot][kind], plain)
+    filled = read_spec(spec, arm_kinds())
+    changes = {slot: from_plain(SLOTS[slot][plain["kind"]], plain) for slot, plain in filled.items()}
     return arm_from_plain(Arm(spec.strip(), changes).to_plain())
-
-
-def _setting(pair: str, spec: str) -> tuple[str, Any]:
-    key, equals, value = (piece.strip() for piece in pair.partition("="))
-    if not (key and equals and value):
-        raise InvalidPlain(f"Arm {spec[:80]!r} has the setting {pair[:40]!r}; write it as key=value.")
-    return key, read_value(value)
-
-
-def read_value(text: str) -> Any:
-    """The JSON value that `text` spells: true, false, a number, or else the text itself."""
-    if text in ("true", "false"):
-        return text == "true"
-    for as_type in (int, float):
-        try:
-            return as_type(text)
-        except ValueError:
-            continue
-    return text

@@ -7,7 +7,7 @@ from typing import Any
 from sandbox.diagnostics import Diagnostic
 from sandbox.engine.device import available_devices, device_sentences
 from sandbox.engine.optimizer import Optimizer
-from sandbox.experiment.arm import SLOTS, STANDARD, arm_kinds
+from sandbox.experiment.arm import SLOTS, arm_kinds
 from sandbox.experiment.cost import estimate, of_arm, refuse_excess
 from sandbox.experiment.experiment import SCHEMA, Experiment, Pace, from_plain_experiment
 from sandbox.experiment.override import override
@@ -17,6 +17,7 @@ from sandbox.foundations.idea import Idea
 from sandbox.foundations.knobs import Knobs, knob_fields
 from sandbox.foundations.plain import to_plain
 from sandbox.foundations.registry import Registry
+from sandbox.foundations.spec import STANDARD
 from sandbox.models import Architecture
 from sandbox.tasks import Task
 

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.engine.optimizer import AdamW, Optimizer
-from sandbox.experiment.arm import STANDARD, Arm, arm_from_plain
+from sandbox.experiment.arm import Arm, arm_from_plain
 from sandbox.experiment.teacher import with_teacher
 from sandbox.foundations.errors import InvalidExperiment, InvalidKnob, InvalidPlain
 from sandbox.foundations.knobs import Knobs, knob
 from sandbox.foundations.plain import from_plain, to_plain, variant_from_plain
 from sandbox.foundations.seeding import MAX_SEED
+from sandbox.foundations.spec import STANDARD
 from sandbox.foundations.typed_text import refuse_costly_toml, shown
 from sandbox.models import Architecture
 from sandbox.tasks import Task

@@ -3,8 +3,8 @@
 from copy import deepcopy
 from typing import Any
 
-from sandbox.experiment.arm import read_value
 from sandbox.foundations.errors import InvalidPlain
+from sandbox.foundations.spec import read_value
 
 
 def override(plain: dict[str, Any], key: str, value: Any) -> dict[str, Any]:

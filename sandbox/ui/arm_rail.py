@@ -7,10 +7,11 @@ import streamlit as st
 
 from sandbox.foundations.catalogue import Catalogue, VariantEntry
 from sandbox.foundations.errors import InvalidExperiment
+from sandbox.foundations.spec import STANDARD
 from sandbox.ui import choices, session, widgets
 from sandbox.ui.arms import applicable, is_standard, menu, parse_arm, spec_of, stands_for
 from sandbox.ui.complete import complete
-from sandbox.ui.settings import STANDARD, Plain, variant
+from sandbox.ui.settings import Plain, variant
 from sandbox.ui.words import count, escaped
 
 Offer = tuple[str, VariantEntry, str]

@@ -3,9 +3,8 @@
 from typing import Any
 
 from sandbox.foundations.catalogue import Catalogue, VariantEntry
-from sandbox.foundations.errors import InvalidPlain
-from sandbox.foundations.registry import nearest
-from sandbox.ui.settings import STANDARD, Plain, arm_plain
+from sandbox.foundations.spec import STANDARD, read_spec
+from sandbox.ui.settings import Plain, arm_plain
 
 
 def parse_arm(catalogue: Catalogue, spec: str) -> Plain:
@@ -13,20 +12,7 @@ def parse_arm(catalogue: Catalogue, spec: str) -> Plain:
 
     Raises a SandboxError for an unknown kind or key, a value out of range, or a slot filled twice.
     """
-    arm: Plain = {"name": spec.strip()}
-    for part in spec.strip().split("+"):
-        kind, _, settings = (piece.strip() for piece in part.partition(":"))
-        if kind == STANDARD and not settings:
-            continue
-        slot = catalogue.arm_kinds.get(kind)
-        if slot is None:
-            nearest("arm kind", kind, catalogue.arm_kinds)
-        if slot in arm:
-            raise InvalidPlain(f"Arm {spec[:80]!r} fills the slot {slot} twice; name one kind for it.")
-        arm[slot] = {"kind": kind} | (
-            dict(_setting(pair, spec) for pair in settings.split(",")) if settings else {}
-        )
-    return arm_plain(catalogue, arm)
+    return arm_plain(catalogue, {"name": spec.strip()} | read_spec(spec, catalogue.arm_kinds))
 
 
 def spec_of(catalogue: Catalogue, arm: Plain) -> str:
@@ -82,24 +68,6 @@ def applicable(catalogue: Catalogue, model: Plain, arm: Plain) -> bool:
     """Whether everything that `arm` changes exists in `model`."""
     slots = catalogue.variant("architecture", model["kind"]).slots
     return all(slot in slots for slot in arm if slot != "name")
-
-
-def _setting(pair: str, spec: str) -> tuple[str, Any]:
-    key, equals, value = (piece.strip() for piece in pair.partition("="))
-    if not (key and equals and value):
-        raise InvalidPlain(f"Arm {spec[:80]!r} has the setting {pair[:40]!r}; write it as key=value.")
-    return key, _read(value)
-
-
-def _read(text: str) -> Any:
-    if text in ("true", "false"):
-        return text == "true"
-    for as_type in (int, float):
-        try:
-            return as_type(text)
-        except ValueError:
-            continue
-    return text
 
 
 def _written(value: Any) -> str:

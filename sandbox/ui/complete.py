@@ -8,8 +8,9 @@ from typing import Any
 
 from sandbox.foundations.catalogue import Catalogue
 from sandbox.foundations.errors import InvalidExperiment, InvalidPlain
+from sandbox.foundations.spec import STANDARD
 from sandbox.ui.arms import parse_arm
-from sandbox.ui.settings import STANDARD, Plain, arm_plain, knob_values, seeds, table_of, variant
+from sandbox.ui.settings import Plain, arm_plain, knob_values, seeds, table_of, variant
 
 DEFAULTS = {"task": "sparse modular addition", "architecture": "encoder", "optimizer": "adamw"}
 MAX_ARMS = 16

@@ -8,7 +8,6 @@ from sandbox.foundations.errors import InvalidKnob, InvalidPlain
 
 Plain = dict[str, Any]
 
-STANDARD = "standard"
 MAX_SEEDS, MAX_SEED, MAX_NAME = 128, 2**31 - 1, 120
 
 
