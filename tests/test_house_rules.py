@@ -1,7 +1,6 @@
 """The design rules themselves: floors, file length, sources, what may not be written."""
 
 import ast
-import gc
 import importlib
 import importlib.metadata
 import re
@@ -138,10 +137,14 @@ def test_every_registered_idea_says_what_it_is_and_cites_its_source() -> None:
     for family in FAMILIES:
         for module in within(f"sandbox.{family}"):
             importlib.import_module(module)
-    registries = [found for found in gc.get_objects() if issubclass(type(found), Registry)]
-    variants = {
-        v for registry in registries for v in registry.values() if v.__module__.startswith("sandbox.")
-    }
+    loaded = [module for name, module in list(sys.modules.items()) if name.startswith("sandbox.")]
+    registries = [
+        thing.variants
+        for module in loaded
+        for thing in vars(module).values()
+        if isinstance(getattr(thing, "variants", None), Registry)
+    ]
+    variants = {v for registry in registries for v in registry.values()}
     assert variants
     faults = [
         f"{variant.__module__}.{variant.__name__}: {word}"

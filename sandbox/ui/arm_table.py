@@ -11,13 +11,15 @@ def table(lines: list[ArmSummary]) -> str:
     reference = code(lines[0].reference if lines else "standard")
     head = (
         "Arm", "Seeds", f"Reached {target}", "Median step (range)", "Held-out accuracy",
-        f"Against {reference}, same seeds", "Training per step", "Diverged",
+        f"Against {reference}, same seeds", "Per step, all seeds", "Diverged",
     )  # fmt: skip
-    rows = [head, [":--", "--:", "--:", "--:", "--:", ":--", "--:", "--:"], *map(_row, lines)]
+    standard = next((line.seconds_per_step for line in lines if line.arm == line.reference), None)
+    body = [_row(line, standard) for line in lines]
+    rows = [head, [":--", "--:", "--:", "--:", "--:", ":--", "--:", "--:"], *body]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in rows)
 
 
-def _row(line: ArmSummary) -> tuple[str, ...]:
+def _row(line: ArmSummary, standard: float | None) -> tuple[str, ...]:
     return (
         code(line.arm),
         str(line.n),
@@ -25,7 +27,7 @@ def _row(line: ArmSummary) -> tuple[str, ...]:
         _steps(line),
         "not yet" if line.final_accuracy is None else percent(line.final_accuracy),
         difference(line),
-        "not yet" if line.seconds_per_step is None else _milliseconds(line.seconds_per_step),
+        _pace(line, standard),
         str(line.diverged),
     )
 
@@ -59,6 +61,18 @@ def verdict(found: PairedDifference) -> str:
     if found.low is None or found.high is None or found.low <= 0 <= found.high:
         return "no difference shown"
     return "higher" if found.low > 0 else "lower"
+
+
+def _pace(line: ArmSummary, standard: float | None) -> str:
+    """Time of one step of all seeds, and its ratio to the arm that the others are compared with."""
+    if line.seconds_per_step is None:
+        return "not yet"
+    own = _milliseconds(line.seconds_per_step)
+    return (
+        own
+        if not standard or line.arm == line.reference
+        else f"{own} ({line.seconds_per_step / standard:.2f}x)"
+    )
 
 
 def _milliseconds(seconds: float) -> str:

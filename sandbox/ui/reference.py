@@ -55,10 +55,25 @@ def variant(catalogue: Catalogue, family: str, entry: VariantEntry) -> None:
         st.caption(f"Certainty {escaped(entry.certainty)}")
         if entry.our_reading:
             st.caption(f"Our reading: {escaped(entry.our_reading)}")
+        shown_by = presets_with(catalogue, family, entry.kind)
+        if shown_by:
+            st.caption(f"Shown by the preset {escaped(', '.join(shown_by[:3]))}.")
         if entry.knobs:
             st.markdown(knob_table(entry.knobs))
         for slot, reason in entry.not_applicable.items():
             st.caption(f"{title(catalogue, slot)}: {escaped(reason)}")
+
+
+def presets_with(catalogue: Catalogue, family: str, kind: str) -> list[str]:
+    """The presets in which the variant has a part: as the task, the model or its slot, or in an arm."""
+    part = "model" if family == "architecture" else family
+    found = []
+    for name, preset in catalogue.presets.items():
+        plain = preset["experiment"]
+        places = [plain.get(part), plain["model"].get(part), *(arm.get(part) for arm in plain["arms"])]
+        if kind in [place["kind"] for place in places if isinstance(place, dict)]:
+            found.append(name)
+    return found
 
 
 def knob_table(knobs: dict[str, KnobEntry]) -> str:
