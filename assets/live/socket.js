@@ -30,6 +30,7 @@ export class Connection {
     socket.onopen = () => {
       this.view.onConnection("connected");
       this.send({ since: this.view.model.since(), select: this.view.model.selection });
+      if (this.unsent) this.command(this.unsent);
     };
     socket.onmessage = (event) => this.receive(event.data);
     socket.onclose = (event) => {
@@ -63,7 +64,12 @@ export class Connection {
 
   acknowledge(sequence) { this.send({ ack: sequence }); }
   select(selection) { this.send({ select: selection }); }
-  command(command) { this.send({ command }); }
+  // A button pressed while the connection was away acts as soon as it is back.
+  command(command) {
+    const away = this.socket?.readyState !== WebSocket.OPEN;
+    this.unsent = away ? command : null;
+    if (!away) this.send({ command });
+  }
   startOver() { this.send({ since: -1, select: this.view.model.selection }); }
 
   close() {

@@ -5,19 +5,22 @@ import sys
 
 from playwright.sync_api import Locator, Page, expect
 
-# Milliseconds from the click until the state's word matches, as painted; null after too long.
-PRESSED = """([label, word, patience]) => new Promise((resolve) => {
-  const root = document.querySelector('.acs-live'), wanted = new RegExp(word);
-  const button = [...root.querySelectorAll('button')].find((b) => b.title.startsWith(label));
+# Milliseconds from the click until the state's word matches, as painted; null after too long. The view is
+# looked up anew each time, since the page may build it again, and a press that was lost with it is repeated.
+PRESSED = """([label, word, patience, again]) => new Promise((resolve) => {
+  const view = () => document.querySelector('.acs-live'), wanted = new RegExp(word);
+  const press = () => [...view().querySelectorAll('button')].find((b) => b.title.startsWith(label)).click();
   const began = performance.now();
+  let pressed = began;
   const look = () => {
-    const passed = performance.now() - began;
-    const met = wanted.test(root.querySelector('.acs-state').textContent);
-    if (met) return requestAnimationFrame(() => resolve(passed));
-    if (passed > patience) resolve(null);
-    else requestAnimationFrame(look);
+    const now = performance.now();
+    if (wanted.test(view()?.querySelector('.acs-state')?.textContent))
+      return requestAnimationFrame(() => resolve(now - began));
+    if (now - began > patience) return resolve(null);
+    if (now - pressed > again && view()) { pressed = now; press(); }
+    requestAnimationFrame(look);
   };
-  button.click();
+  press();
   look();
 })"""
 
@@ -40,6 +43,8 @@ INK = """(canvas) => {
   for (let i = 3; i < pixels.length; i += 4) if (pixels[i] > 60) n++;
   return n;
 }"""
+
+PRESS_AGAIN = 8_000  # ms after which a person would press again
 
 BUTTONS = {
     "pause": "Pause or resume",
@@ -96,7 +101,7 @@ class Watched:
 
     def press(self, command: str, word: str, patience: float = 30_000) -> float:
         """Press a button of the head in the page; milliseconds until the state's word matches `word`."""
-        passed = self.page.evaluate(PRESSED, [BUTTONS[command], word, patience])
+        passed = self.page.evaluate(PRESSED, [BUTTONS[command], word, patience, PRESS_AGAIN])
         assert passed is not None, f"{command}: no {word} within {patience:.0f} ms"
         return float(passed)
 
