@@ -92,6 +92,7 @@ def test_the_plane_of_the_trajectories_survives_a_resume(reference: Run, tmp_pat
     np.testing.assert_array_equal(ours.points, theirs.points)
 
 
+@pytest.mark.slow
 def test_a_crash_without_a_checkpoint_starts_again_from_step_0(
     reference: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

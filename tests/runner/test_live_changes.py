@@ -13,6 +13,8 @@ from sandbox.runner.live_requests import REQUESTS, Requests, request_change
 from sandbox.store import Run, open_run
 from tests.runner.small import assert_same_numbers, tiny_experiment
 
+pytestmark = pytest.mark.slow
+
 SPECTRAL = "spectral:shift=0.5"
 EXPERIMENT = tiny_experiment(steps=12, arms=["standard", SPECTRAL, "constant"])
 Ask = tuple[int, str, str, float]
