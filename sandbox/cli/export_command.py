@@ -1,11 +1,11 @@
-"""`export`: a run as tables, as one archive, or as a script that trains it again."""
+"""`export`: a run as tables, settings, weights, one archive, or a page that replays it."""
 
 import argparse
 import sys
 
-HELP = "export a run as csv, parquet, zip, html or a Python script"
+HELP = "export a run: tables, settings, weights, an archive, a page that replays it"
 FORM: dict[str, object] = {}
-FORMATS = ("csv", "parquet", "zip", "html", "python")
+FORMATS = ("csv", "parquet", "zip", "html", "toml", "python", "safetensors", "tensorboard")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -16,6 +16,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--to", choices=FORMATS, required=True)
     parser.add_argument(
         "-o", "--output", metavar="PATH", help="where to write (default: named after the run, here)"
+    )
+    parser.add_argument(
+        "--step", type=int, metavar="N", help="safetensors: the step whose weights (default: the last stored)"
     )
 
 
@@ -31,6 +34,6 @@ def run(arguments: argparse.Namespace) -> int:
 
             path = write_html(found, arguments.output)
         else:
-            path = export(found, arguments.to, arguments.output)
+            path = export(found, arguments.to, arguments.output, arguments.step)
     sys.stdout.write(f"{path}\n")
     return 0

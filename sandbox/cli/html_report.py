@@ -9,7 +9,7 @@ import numpy as np
 from sandbox.cli.answers import shown
 from sandbox.cli.results import summary
 from sandbox.store import Run
-from sandbox.store.export import safe_name
+from sandbox.store.again import safe_name
 from sandbox.store.folder import write_whole
 
 CURVES = (

@@ -1,67 +1,68 @@
-"""Export of a run: tables (csv, parquet), its folder (zip), or a script that trains it again (python)."""
+"""Export of a run: its tables, its folder, its settings, its weights, or files for TensorBoard."""
 
 import csv
 import io
 import os
-import pprint
-import re
 import shutil
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from sandbox.foundations.errors import InvalidData
+from sandbox.store.again import python_script, safe_name, toml_text
 from sandbox.store.checkpoint import checkpoint_files
 from sandbox.store.folder import DATABASE, EXPERIMENT, write_whole
 from sandbox.store.run_reader import Run
 from sandbox.store.schema import named_faults
 from sandbox.store.tables import Table, event_table, reading_tables, scalar_table
+from sandbox.store.tensorboard import write_events
+from sandbox.store.weights_file import write_weights
 
-FORMATS = ("csv", "parquet", "zip", "python")
+TEXT = ("arm", "name", "kind", "detail", "unit")
+"""Columns of text; all others are numbers."""
 
-SCRIPT = '''"""Trains again what run {run_id} trained: the same data, batches, starting weights and arms."""
-
-import sandbox
-
-EXPERIMENT = {experiment}
-
-if __name__ == "__main__":
-    run = sandbox.train(sandbox.load(EXPERIMENT), out="{run_id}-again")
-    for arm in run.arms:
-        for seed in run.seeds:
-            steps, accuracy = run.curve("test_accuracy", arm, seed)
-            print(arm, seed, *(f"{{a:.4f}} at step {{s}}" for s, a in list(zip(steps, accuracy))[-1:]))
-'''
+FORMATS = ("csv", "parquet", "zip", "toml", "python", "safetensors", "tensorboard")
 
 
-def export(run: Run, to: str, out: Path | str | None = None) -> Path:
+def export(run: Run, to: str, out: Path | str | None = None, step: int | None = None) -> Path:
     """Write `run` in the format `to` and return the path written.
 
     csv and parquet write scalars, events and one table per reading's column into the folder
     `out`, or into one archive where `out` ends in .zip; where it ends in .csv or .parquet, the
-    scalars alone into that file. zip writes the run's folder, which opens again anywhere.
-    Nothing is thinned, and NaN stays NaN. Raises InvalidData for another format, StorageFull.
+    scalars alone into that file. zip writes the run's folder, which opens again anywhere; toml and
+    python what trains it again; safetensors the weights at `step` (default: the last stored);
+    tensorboard one folder of event files per arm and seed. Nothing is thinned, and NaN stays NaN.
+    Raises InvalidData for another format, StorageFull.
     """
     if to not in FORMATS:
         raise InvalidData(f"A run cannot be exported to {to[:40]!r}; choose one of {', '.join(FORMATS)}.")
     name = safe_name(run.id)
     if to == "zip":
         return _whole_file(Path(out or f"{name}.zip"), lambda part: _write_folder(run, name, part))
-    if to == "python":
-        path = Path(out or f"{name}.py")
-        with named_faults(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, python_script(run).encode())
-        return path
+    if to in ("toml", "python"):
+        path = Path(out or (f"{name}.toml" if to == "toml" else f"{name}.py"))
+        return write_file(path, (toml_text(run) if to == "toml" else python_script(run)).encode())
+    if to == "safetensors":
+        path = Path(out or f"{name}.safetensors")
+        return _whole_file(path, lambda part: write_weights(run, part, step))
+    if to == "tensorboard":
+        folder = Path(out or f"{name}-tensorboard")
+        write_events(run, folder)
+        return folder
     return _export_tables(run, to, Path(out or f"{name}-{to}"))
 
 
-def python_script(run: Run) -> str:
-    """A script that trains the run's experiment again; it needs this package and nothing of the run."""
-    plain = pprint.pformat(run.experiment, width=100, sort_dicts=False)
-    return SCRIPT.format(run_id=safe_name(run.id), experiment=plain)
+def write_file(path: Path, content: bytes) -> Path:
+    """Write `content` whole to `path`, whose folder is made; returns `path`. Raises StorageFull."""
+    with named_faults(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, content)
+    return path
 
 
 def csv_text(table: Table) -> str:
@@ -71,11 +72,6 @@ def csv_text(table: Table) -> str:
     writer.writerow(table)
     writer.writerows(zip(*(column.tolist() for column in table.values()), strict=True))
     return text.getvalue()
-
-
-def safe_name(text: str) -> str:
-    """`text` with everything but letters, digits, dashes and underscores replaced, for a file's name."""
-    return re.sub(r"[^A-Za-z0-9_]+", "-", text).strip("-")[:80] or "run"
 
 
 def _tables(run: Run) -> Iterator[tuple[str, Table]]:
@@ -109,12 +105,19 @@ def _write_parquet(table: Table, path: Path) -> None:
     import pyarrow
     import pyarrow.parquet
 
-    text = ("arm", "name", "kind", "detail")
-    columns = {
-        name: pyarrow.array(column.tolist(), pyarrow.string()) if name in text else pyarrow.array(column)
-        for name, column in table.items()
-    }
+    columns = {name: _parquet_column(name, column) for name, column in table.items()}
     pyarrow.parquet.write_table(pyarrow.table(columns), path)
+
+
+def _parquet_column(name: str, column: np.ndarray) -> Any:
+    """Text, whole numbers or reals as every reader of Parquet has them; an event of every seed has a null."""
+    import pyarrow
+
+    if name in TEXT:
+        return pyarrow.array(column.tolist(), pyarrow.string())
+    if column.dtype == object:
+        return pyarrow.array([int(seed) if seed != "" else None for seed in column], pyarrow.int64())
+    return pyarrow.array(column)
 
 
 def _write_folder(run: Run, name: str, path: Path) -> None:

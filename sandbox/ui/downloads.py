@@ -9,7 +9,8 @@ import streamlit as st
 import tomli_w
 
 from sandbox.store import Run
-from sandbox.store.export import csv_text, python_script, safe_name
+from sandbox.store.again import python_script, safe_name, toml_text
+from sandbox.store.export import csv_text
 from sandbox.store.tables import event_table, reading_tables, scalar_table
 from sandbox.ui import links
 from sandbox.ui.settings import Plain
@@ -23,7 +24,7 @@ def menu(run: Run, key: str) -> None:
         _file(
             key, "Everything (CSV files in a ZIP)", f"{name}-csv.zip", "application/zip", lambda: archive(run)
         )
-        _file(key, "Settings (TOML)", f"{name}.toml", "application/toml", lambda: toml(run.experiment))
+        _file(key, "Settings (TOML)", f"{name}.toml", "application/toml", lambda: toml_text(run))
         _file(key, "Settings (JSON)", f"{name}.json", "application/json", lambda: as_json(run.experiment))
         _file(key, "Runnable Python", f"{name}.py", "text/x-python", lambda: python_script(run))
     link(run.experiment, key)

@@ -4,6 +4,7 @@ import ast
 import csv
 import math
 import sys
+import tomllib
 import types
 import zipfile
 from pathlib import Path
@@ -11,12 +12,14 @@ from typing import Any
 
 import numpy as np
 import pandas
+import pyarrow.parquet
 import pytest
 
 from sandbox.foundations.errors import InvalidData
 from sandbox.foundations.readings import AttentionMap, PerHead
 from sandbox.store import Run, RunWriter, StorageFull, open_run
-from sandbox.store.export import export, python_script, safe_name
+from sandbox.store.again import python_script, safe_name
+from sandbox.store.export import export
 
 STANDARD, SPECTRAL = "standard", "spectral:shift=0.5"
 SCALARS = {(STANDARD, "loss"): 100, (SPECTRAL, "loss"): 100, (SPECTRAL, "test_accuracy"): 3}
@@ -150,12 +153,17 @@ def test_the_script_trains_the_stored_experiment(run: Run, monkeypatch: pytest.M
     asked: list[Any] = []
     stand_in = types.ModuleType("sandbox")
     stand_in.load = lambda plain: plain  # type: ignore[attr-defined]
-    stand_in.train = lambda experiment, out: asked.append((experiment, out)) or run  # type: ignore[attr-defined]
+
+    def train(experiment: Any, out: str, device: str) -> Run:
+        asked.append((experiment, out, device))
+        return run
+
+    stand_in.train = train  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "sandbox", stand_in)
     script = python_script(run)
     ast.parse(script)
     exec(compile(script, "again.py", "exec"), {"__name__": "__main__"})
-    assert asked == [(run.experiment, "brisk-otter-7-again")]
+    assert asked == [(run.experiment, "brisk-otter-7-again", "cpu")]
 
 
 def test_names_in_a_script_are_data_not_code(writer: RunWriter) -> None:
@@ -169,7 +177,7 @@ def test_names_in_a_script_are_data_not_code(writer: RunWriter) -> None:
 
 
 def test_an_unknown_format_is_refused(run: Run, tmp_path: Path) -> None:
-    with pytest.raises(InvalidData, match="'pickle'; choose one of csv, parquet, zip, python"):
+    with pytest.raises(InvalidData, match="'pickle'; choose one of csv, parquet, zip, toml, python"):
         export(run, "pickle", tmp_path / "a")
     assert list(tmp_path.glob("a*")) == []
 
@@ -196,3 +204,32 @@ def test_an_export_that_fails_leaves_the_earlier_one(
 )
 def test_file_names_hold_nothing_that_means_something_to_a_path(text: str, name: str) -> None:
     assert safe_name(text) == name
+
+
+def test_the_toml_reads_back_as_the_experiment(run: Run, tmp_path: Path) -> None:
+    path = export(run, "toml", tmp_path / "deep" / "run.toml")
+    assert tomllib.loads(path.read_text()) == run.experiment
+    assert path.read_text().startswith("# The settings of run brisk-otter-7")
+
+
+@pytest.mark.parametrize("to", ["toml", "python"])
+def test_a_knob_that_was_turned_during_the_run_is_said(
+    run: Run, writer: RunWriter, tmp_path: Path, to: str
+) -> None:
+    assert "changed" not in export(run, to, tmp_path / "before").read_text()
+    writer.event(42, "live change", "projection.shift from 0.5 to 1", SPECTRAL)
+    writer.commit()
+    text = export(run, to, tmp_path / "after").read_text()
+    assert "(at step 42)" in text
+    assert tomllib.loads(text) if to == "toml" else ast.parse(text)
+
+
+def test_parquet_types_are_those_that_every_reader_knows(run: Run, tmp_path: Path) -> None:
+    out = export(run, "parquet", tmp_path / "tables")
+    found = {path.stem: pyarrow.parquet.read_schema(path) for path in out.iterdir()}
+    assert {str(kind) for schema in found.values() for kind in schema.types} <= {
+        "string", "int64", "int32", "double", "float",
+    }  # fmt: skip
+    events = pandas.read_parquet(out / "events.parquet", dtype_backend="pyarrow")
+    assert events["seed"].isna().tolist() == [True, False]
+    assert events["seed"][1] == 0

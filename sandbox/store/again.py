@@ -1,0 +1,64 @@
+"""A run's settings as files that train it again: TOML for the command line, a script for Python."""
+
+import pprint
+import re
+
+import tomli_w
+
+from sandbox.store.run_reader import Run
+
+LIVE_CHANGE = "live change"
+"""Kind of the event that a changed live knob leaves (sandbox/runner/live_settings.py)."""
+
+SCRIPT = '''"""Trains again what run {run_id} trained: the same data, batches, starting weights and arms.
+
+On the same device and build of torch every number comes out the same to the last bit.{changes}
+"""
+
+import sandbox
+
+EXPERIMENT = {experiment}
+
+if __name__ == "__main__":
+    run = sandbox.train(sandbox.load(EXPERIMENT), out="{run_id}-again", device="{device}")
+    for arm in run.arms:
+        for seed in run.seeds:
+            steps, accuracy = run.curve("test_accuracy", arm, seed)
+            print(arm, seed, *(f"{{a:.4f}} at step {{s}}" for s, a in list(zip(steps, accuracy))[-1:]))
+'''
+
+
+def toml_text(run: Run) -> str:
+    """The run's settings as `python -m sandbox train FILE.toml` reads them, after a comment that says so."""
+    lines = [
+        f"# The settings of run {safe_name(run.id)}; `python -m sandbox train FILE.toml` trains it again."
+    ]
+    if words := _changes(run):
+        lines.append(f"# {words}")
+    return "\n".join(lines) + "\n\n" + tomli_w.dumps(run.experiment)
+
+
+def python_script(run: Run) -> str:
+    """A script that trains the run's experiment again; it needs this package and nothing of the run."""
+    plain = pprint.pformat(run.experiment, width=100, sort_dicts=False)
+    words = _changes(run)
+    return SCRIPT.format(
+        run_id=safe_name(run.id),
+        experiment=plain,
+        device="cuda" if str(run.meta("device")).startswith("cuda") else "cpu",
+        changes=f"\n{words}" if words else "",
+    )
+
+
+def safe_name(text: str) -> str:
+    """`text` with everything but letters, digits, dashes and underscores replaced, for a file's name."""
+    return re.sub(r"[^A-Za-z0-9_]+", "-", text).strip("-")[:80] or "run"
+
+
+def _changes(run: Run) -> str:
+    """Where somebody turned a knob during the run: settings alone do not train that again."""
+    steps = sorted({event.step for event in run.events() if event.kind == LIVE_CHANGE})
+    if not steps:
+        return ""
+    at = ", ".join(map(str, steps[:8])) + (", ..." if len(steps) > 8 else "")
+    return f"Knobs were changed during that run (at step {at}); from there on these settings go another way."
