@@ -51,7 +51,8 @@ def show(found: "Run") -> None:
         difference = "-"
         if arm.difference is not None:
             low, high = arm.difference.low, arm.difference.high
-            difference = f"{arm.difference.mean:+.4f} [{low:+.4f}, {high:+.4f}]"
+            interval = "" if low is None else f" [{low:+.4f}, {high:+.4f}]"  # one pair has none
+            difference = f"{arm.difference.mean:+.4f}{interval}"
         rows.append([
             arm.arm, str(arm.n), shown(arm.final_accuracy, 4), difference,
             f"{arm.reached}/{arm.n} >= {arm.target:g}", shown(arm.median_step),
