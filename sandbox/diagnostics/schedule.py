@@ -11,6 +11,9 @@ SHARE = 0.10
 """Share of the training's CPU seconds that costly diagnostics may take together."""
 
 FORGETTING = 0.3  # weight of the newest cost in the running mean: costs change with the weights' spectra
+TOGETHER = (("attention jacobian", "jacobian certificates"),)
+"""Kinds that share most of their work within one view: read at once, as one turn under the first name."""
+
 SAVED_ROUNDS = 1.0  # rounds of all diagnostics that may be saved up, so that idle credit is no burst later
 
 
@@ -50,16 +53,35 @@ class Schedule:
         """Training took `seconds` of CPU: a share of it may be spent."""
         self._purse = min(self._purse + self.share * seconds, max(self._purse, self._most()))
 
-    def due(self) -> str | None:
-        """The kind whose turn it is, if the purse holds its cost; None while all wait."""
-        if not self._turn or self.share == 0.0:
+    def due(self, left: float = np.inf) -> str | None:
+        """The kind whose turn it is, if the purse holds its cost; None while all wait.
+
+        A kind that `left` seconds of training, all that is to come, cannot pay for lets the others pass.
+        """
+        if self.share == 0.0:
             return None
-        return self._turn[0] if self._purse >= self._costs.get(self._turn[0], 0.0) else None
+        reachable = self._purse + self.share * left
+        for kind in self._turn:
+            cost = self._costs.get(kind, 0.0)
+            if cost <= reachable:
+                return kind if self._purse >= cost else None
+        return None
+
+    def most(self, left: float) -> float:
+        """CPU seconds that a first reading may take: half of what is left to be earned and saved."""
+        return max((self._purse + self.share * left) / 2, 0.0)
+
+    def estimate(self, kind: str, cost: float, seconds: float) -> None:
+        """A reading of `kind` was left after `seconds`, since all of it would have taken `cost`."""
+        self.spent(kind, seconds)
+        self._costs[kind] = cost
 
     def spent(self, kind: str, seconds: float) -> None:
         """A reading of `kind` took `seconds` of CPU: remember what it costs, and pass the turn on."""
         known = self._costs.get(kind)
-        self._costs[kind] = seconds if known is None else known + FORGETTING * (seconds - known)
+        if known is None or not np.isfinite(known):
+            known = seconds
+        self._costs[kind] = known + FORGETTING * (seconds - known)
         self._purse -= seconds
         if kind in self._turn:
             self._turn.remove(kind)
@@ -74,12 +96,19 @@ class Schedule:
         """CPU seconds that a reading of `kind` took lately, as a running mean; None before the first."""
         return self._costs.get(kind)
 
-    def waiting(self, step: int, seconds_per_step: float) -> list[Waiting]:
-        """Until when each kind waits, in the order of their turns, from what is known now."""
+    def waiting(self, step: int, seconds_per_step: float, left: float = np.inf) -> list[Waiting]:
+        """Until when each kind waits, in the order of their turns, from what is known now.
+
+        Kinds that `left` seconds of training cannot pay for wait for infinitely many seconds, to step -1.
+        """
         found = []
         needed = -self._purse
+        reachable = self._purse + self.share * left
         for kind in self._turn if self.share else []:
             cost = self._costs.get(kind)
+            if cost is not None and cost > reachable:
+                found.append(Waiting(kind=kind, seconds=np.inf, step=-1, cost=cost))
+                continue
             needed += cost or 0.0
             seconds = max(needed, 0.0) / self.share
             steps = int(np.ceil(seconds / seconds_per_step)) if seconds_per_step > 0 else 0
@@ -108,4 +137,5 @@ class Schedule:
         self._purse = float(state["schedule/purse"])
 
     def _most(self) -> float:
-        return SAVED_ROUNDS * sum(self._costs.get(kind, 0.0) for kind in self._turn)
+        costs = [self._costs.get(kind, 0.0) for kind in self._turn]
+        return SAVED_ROUNDS * sum(cost for cost in costs if np.isfinite(cost))

@@ -13,6 +13,7 @@ from sandbox.experiment.experiment import Experiment
 from sandbox.experiment.schedule import evaluation_steps, next_step, snapshot_budget, snapshot_steps
 from sandbox.foundations.errors import SandboxError
 from sandbox.runner.control import RunControl
+from sandbox.runner.costly_readings import CostlyReadings
 from sandbox.runner.live_settings import LiveSettings
 from sandbox.runner.recording import Recorder, Snapshot
 from sandbox.store import RunWriter
@@ -32,6 +33,9 @@ WATCHING_SHARE = 0.2
 """Most of a run's time that live readings and checkpoints may take."""
 
 MOST_STEPS_AT_ONCE = 1000
+LAST_PATIENCE = 0.5
+"""Seconds that a finished run waits for a costly reading under way."""
+
 CHANGES = "live/changes"
 
 
@@ -72,6 +76,7 @@ class Execution:
         self._last_frame = self._last_commit = self._last_checkpoint = 0.0
         self._saved = -1
         self._state = "queued"
+        self._costly = CostlyReadings(self._writer, experiment.steps)
 
     def interrupt(self) -> None:
         """Ask `run` to write a checkpoint and return after the present step; safe in a signal handler."""
@@ -91,12 +96,14 @@ class Execution:
             self._prepare(found)
             return self._train()
         except SandboxError as error:
-            self._fail(str(error))
+            self._report("failed", str(error))
             raise
         except Exception as error:
-            self._fail(f"The trainer met an error of its own: {type(error).__name__}: {str(error)[:300]}")
+            reason = f"The trainer met an error of its own: {type(error).__name__}: {str(error)[:300]}"
+            self._report("failed", reason)
             raise
         finally:
+            self._costly.close()
             self._control.close()
             self._writer.close()
 
@@ -120,14 +127,15 @@ class Execution:
             self._load(*found)
         else:
             self._begin()
+        self._costly.tell(self.step)
         self._commit("running")
         self._last_checkpoint = time.monotonic()
 
     def _train(self) -> tuple[str, str]:
         while self.step < self.experiment.steps:
-            if self._wish() == "stop":
+            if self._wish == "stop":
                 return self._end("stopped", f"stopped at step {self.step} of {self.experiment.steps}")
-            if self._wish() == "pause" and not self._wait_for_leave():
+            if self._wish == "pause" and not self._wait_for_leave():
                 continue
             self._change()
             self._turn()
@@ -148,14 +156,17 @@ class Execution:
         began = time.perf_counter()
         n = self._steps_at_once()
         losses = []
+        cpu = time.process_time()
         for arm, group in enumerate(self._groups):
             started = time.perf_counter()
             losses.append(group.advance(n))
             self._arm_seconds[arm] += time.perf_counter() - started
+        self._costly.trained(time.process_time() - cpu, n)
         per_step = (time.perf_counter() - began) / n
         # Down at once, up slowly: a turn that is too long is felt, one that is too short is not.
         self._seconds_per_step = max(per_step, 0.8 * self._seconds_per_step)
         self._arrive(self.step + n, losses)
+        self._costly.collect(self.step)
         self.seconds += time.perf_counter() - began
         now = time.monotonic()
         pausing = self._pausing()
@@ -166,7 +177,7 @@ class Execution:
 
     def _steps_at_once(self) -> int:
         """As many steps as fit in a turn, but not beyond the next thing that is scheduled."""
-        if self._wish() == "pause":
+        if self._wish == "pause":
             self._used = (self._used + 1) & 0xFFFFFFFF
             return 1
         self._used = self._control.granted
@@ -203,6 +214,7 @@ class Execution:
     def _keep(self) -> None:
         self._recorder.weights(self.step)
         snapshot = self._frame()
+        self._costly.offer(self.step, lambda: self._recorder.views)
         if self._on_snapshot is not None:
             self._on_snapshot(snapshot)
 
@@ -220,36 +232,36 @@ class Execution:
             if self._saved != self.step:
                 self._save()  # a worker that dies while paused is then paused at this step again
         told = time.monotonic()
-        while self._wish() == "pause":
+        while self._wish == "pause":
             if self._control.granted != self._used:
                 return True
             time.sleep(0.004)
+            if self._costly.collect(self.step):
+                self._commit("paused")
             if time.monotonic() - told > 1.0:
                 told = time.monotonic()
                 self._beat("paused")
         return False
 
+    @property
+    def _wish(self) -> str:
+        return "stop" if self._interrupted else self._control.wish
+
     def _pausing(self) -> bool:
         """Whether the run is to wait now: a pause is wished for and every single step granted is made."""
-        return self._wish() == "pause" and self._control.granted == self._used
+        return self._wish == "pause" and self._control.granted == self._used
 
     def _show_pause(self) -> None:
         """Commit amid an evaluation that a pause is wished for: it takes longer than a click may."""
         if self._state == "running" and self._pausing():
             self._commit("paused")
 
-    def _wish(self) -> str:
-        return "stop" if self._interrupted else self._control.wish
-
     def _end(self, state: str, reason: str) -> tuple[str, str]:
+        self._costly.finish(self.step, LAST_PATIENCE if state == "done" else 0.0)
         if self._saved != self.step:
             self._save()
         self._commit(state, reason)
         return state, reason
-
-    def _fail(self, reason: str) -> None:
-        self._report("failed", reason)
-        self._writer.commit()
 
     def _commit(self, state: str, reason: str = "") -> None:
         self._report(state, reason)
@@ -269,21 +281,14 @@ class Execution:
     def _save(self) -> None:
         """Write a checkpoint; the rows it builds on are committed first."""
         started = time.monotonic()
-        arrays = {
-            f"group/{arm}/{name}": array
-            for arm, group in enumerate(self._groups)
-            for name, array in group.state().items()
-        }
         clock = np.array([self.seconds, *self._arm_seconds])
-        more = {"clock": clock, CHANGES: self._live_settings.state()}
-        self._writer.checkpoint(self.step, {**arrays, **self._recorder.state(), **more})
+        more = {"clock": clock, CHANGES: self._live_settings.state(), **self._costly.state()}
+        self._writer.checkpoint(self.step, {**self._recorder.state(), **more})
         self._saved = self.step
         self._last_checkpoint = time.monotonic()
         self._checkpoint_cost = self._last_checkpoint - started
 
     def _load(self, step: int, arrays: dict[str, np.ndarray]) -> None:
-        for arm, group in enumerate(self._groups):
-            start = f"group/{arm}/"
-            group.load({k.removeprefix(start): v for k, v in arrays.items() if k.startswith(start)})
         self._recorder.load(arrays)
+        self._costly.load(arrays)
         self.step = self._saved = step

@@ -37,6 +37,8 @@ class Recorder:
         self._probe = probe_batch(experiment.task, data, experiment.seeds[0])
         # One dictionary for all arms: what is fitted once (the plane of the trajectories) is shared.
         self._basis: dict[str, np.ndarray] = {}
+        self.views: list[SnapshotView] = []
+        """What the last readings looked at, one view per arm."""
         shape = (len(groups), len(experiment.seeds))
         self._crossed: Bool[np.ndarray, "arm seed"] = np.zeros(shape, dtype=np.bool_)
         self._diverged: Bool[np.ndarray, "arm seed"] = np.zeros(shape, dtype=np.bool_)
@@ -100,12 +102,16 @@ class Recorder:
     def readings(self, step: int) -> Snapshot:
         """Ask every cheap diagnostic of every arm."""
         answers = {}
-        for arm, group in enumerate(self._groups):
-            view = SnapshotView.of(group, self._probe, self._basis, step=step)
+        self.views = self.look(step)
+        for arm, view in enumerate(self.views):
             answers[self._writer.arms[arm]] = read_all(view)
             for kind, answer in answers[self._writer.arms[arm]].items():
                 self._writer.reading(step, arm, kind, answer)
         return Snapshot(step, answers)
+
+    def look(self, step: int) -> list[SnapshotView]:
+        """Every arm as it stands, after `step`."""
+        return [SnapshotView.of(group, self._probe, self._basis, step=step) for group in self._groups]
 
     def weights(self, step: int) -> None:
         """Keep the weights of every arm and seed."""
@@ -113,12 +119,21 @@ class Recorder:
             self._writer.weights(step, arm, group.theta())
 
     def state(self) -> dict[str, np.ndarray]:
-        """What has to survive: fixed bases, and which events have been noted."""
+        """What has to survive: the groups, fixed bases, and which events have been noted."""
+        groups = {
+            f"group/{arm}/{name}": array
+            for arm, group in enumerate(self._groups)
+            for name, array in group.state().items()
+        }
         fixed = {f"basis/{name}": np.asarray(array) for name, array in self._basis.items()}
-        return {"events/crossed": self._crossed.copy(), "events/diverged": self._diverged.copy(), **fixed}
+        noted = {"events/crossed": self._crossed.copy(), "events/diverged": self._diverged.copy()}
+        return {**groups, **noted, **fixed}
 
     def load(self, state: dict[str, np.ndarray]) -> None:
         """Take up what `state` returned."""
+        for arm, group in enumerate(self._groups):
+            own = f"group/{arm}/"
+            group.load({k.removeprefix(own): v for k, v in state.items() if k.startswith(own)})
         self._crossed = state["events/crossed"].astype(np.bool_)
         self._diverged = state["events/diverged"].astype(np.bool_)
         self._basis.update({k.removeprefix("basis/"): v for k, v in state.items() if k.startswith("basis/")})
