@@ -47,14 +47,16 @@ class AttentionRows(NamedTuple):
         return np.where(self.broken, np.nan, values)
 
 
-def attention_rows(view: SnapshotView) -> AttentionRows | NotApplicable:
+def attention_rows(view: SnapshotView, *, whole: bool = False) -> AttentionRows | NotApplicable:
     """The rows of every layer and head in float64, without padded queries; padded keys are not visible.
 
-    Worked out once for each view; nobody writes into them.
+    Of the first sequences, about `CELLS_PER_HEAD` cells, or of the `whole` probe batch. Worked out once for
+    each view; nobody writes into them.
     """
-    if "attention rows" not in view.memo:
-        view.memo["attention rows"] = _attention_rows(view)
-    found: AttentionRows | NotApplicable = view.memo["attention rows"]
+    name = "all attention rows" if whole else "attention rows"
+    if name not in view.memo:
+        view.memo[name] = _attention_rows(view, whole)
+    found: AttentionRows | NotApplicable = view.memo[name]
     return found
 
 
@@ -84,13 +86,14 @@ def token_attention(view: SnapshotView) -> TokenAttention | NotApplicable:
     )
 
 
-def _attention_rows(view: SnapshotView) -> AttentionRows | NotApplicable:
+def _attention_rows(view: SnapshotView, whole: bool) -> AttentionRows | NotApplicable:
     layers = token_attention(view)
     if isinstance(layers, NotApplicable):
         return layers
     n_queries, n_keys = layers.weights[0].shape[-2:]
     n_all = len(view.probe.tokens)
-    n_read = min(n_all, max(FEWEST_SEQUENCES, CELLS_PER_HEAD // (n_queries * n_keys)))
+    affordable = max(FEWEST_SEQUENCES, CELLS_PER_HEAD // (n_queries * n_keys))
+    n_read = n_all if whole else min(n_all, affordable)
     weights = np.stack([layer[:, :n_read] for layer in layers.weights], axis=1, dtype=np.float64)
     weights = np.moveaxis(weights, 3, 2)  # run layer head batch query key
     keys = view.probe.visible[:n_read]

@@ -6,12 +6,11 @@ from typing import ClassVar
 import numpy as np
 
 from sandbox.diagnostics.family import Diagnostic, SnapshotView
-from sandbox.diagnostics.rows import attention_rows
-from sandbox.diagnostics.theta import bracketed_rows
+from sandbox.diagnostics.temperature import temperatures
+from sandbox.diagnostics.theta_rows import BracketedRows, OfSomeRows
 from sandbox.foundations.answers import NotApplicable
-from sandbox.foundations.knobs import knob
-from sandbox.foundations.readings import Answer, PerHead, Provenance
-from sandbox.mathematics.theta_certificates import theta_certificates
+from sandbox.foundations.readings import PerHead
+from sandbox.mathematics.theta import theta_certificates
 
 NAMES = {
     "dominant_atom": "4 p_max (1 - p_max)",
@@ -22,12 +21,12 @@ NAMES = {
     "karmarkar_karp": "Karmarkar-Karp",
 }
 QUANTILES = (0.1, 0.25, 0.75, 0.9)
-NO_TEMPERATURE = "This model has no value matrix, from which the width of a head could be read."
+UNITS = {"theta / tau": "norm, inf to 1", "tau": "temperature", "share exact": "share of rows"}
 
 
 @Diagnostic.variants.register("theta certificates")
 @dataclass(frozen=True, kw_only=True)
-class ThetaCertificates(Diagnostic):
+class ThetaCertificates(OfSomeRows):
     """Medians of theta's bracket, of each kind of certificate and of what they miss; theta / tau."""
 
     title: ClassVar[str] = "Certificates of theta(p)"
@@ -40,28 +39,12 @@ class ThetaCertificates(Diagnostic):
     source: ClassVar[str] = "Emadi, arXiv 2602.18849; LPT: Graham 1969; Karmarkar & Karp 1982"
     certainty: ClassVar[str] = "A: the formula; D: which certificate the paper used"
     our_reading: ClassVar[str] = (
-        "All usual certificates side by side; tau = sqrt(d_head), so that theta / tau is the norm of the "
-        "softmax as the model scales it."
+        "All usual certificates side by side; tau is the temperature in force at this step, so that theta / "
+        "tau is the norm of the softmax as the model scales it."
     )
 
-    rows: int = knob(
-        64,
-        "Rows per head",
-        low=8,
-        high=4096,
-        step=8,
-        help="How many evenly spaced rows of each head are certified.",
-        expert=True,
-    )
-
-    def read(self, view: SnapshotView) -> Answer:
+    def of_rows(self, view: SnapshotView, chosen: BracketedRows) -> PerHead:
         """Medians "lower" and "upper", quantiles of "lower", two columns per certificate, and theta / tau."""
-        found = attention_rows(view)
-        if isinstance(found, NotApplicable):
-            return found
-        chosen = bracketed_rows(view, found, self.rows)
-        if isinstance(chosen, NotApplicable):
-            return chosen
         bracket, some = chosen.bracket, chosen.some
         columns = {
             "lower": np.median(bracket.lower, axis=-1),
@@ -77,25 +60,22 @@ class ThetaCertificates(Diagnostic):
             columns[NAMES[name]] = np.median(bound, axis=-1)
             missed[f"{NAMES[name]}, most missed"] = (bracket.upper - bound).max(axis=-1)
         columns |= missed
+        columns["share exact"] = bracket.exact.mean(axis=-1)
         without = {}
-        value = view.projections.get("value")
-        if value is None:
-            without["theta / tau"] = NO_TEMPERATURE
+        tau = temperatures(view)
+        if isinstance(tau, NotApplicable):
+            without = dict.fromkeys(("theta / tau", "tau"), tau.reason)
         else:
-            columns["theta / tau"] = columns["lower"] / np.sqrt(value.shape[-1])
+            columns["tau"] = np.broadcast_to(tau[..., None], columns["lower"].shape)
+            columns["theta / tau"] = columns["lower"] / columns["tau"]
         return PerHead(
-            columns={name: found.answer(values) for name, values in columns.items()},
+            columns={name: chosen.found.answer(values) for name, values in columns.items()},
             unit=self.unit,
-            units={"theta / tau": "norm, inf to 1"} if value is not None else {},
+            units={name: unit for name, unit in UNITS.items() if name in columns},
             not_applicable=without,
-            provenance=Provenance(
-                method="medians and quantiles over rows of the bracket and of each certificate",
-                sample_size=len(some),
-                exactness="sampled" if len(some) < len(chosen.visible) else "bracket",
-                note=(
-                    f"{found.sample}; {len(some)} evenly spaced of {len(chosen.visible)} rows per head; "
-                    "missed: the bracket's upper end minus the certificate, at the worst row; "
-                    f"{int((~chosen.several).sum())} rows with one visible key left out"
-                ),
+            provenance=chosen.provenance(
+                "medians and quantiles over rows of the bracket and of each certificate",
+                "missed: the bracket's upper end minus the certificate, at the worst row; theta / tau from "
+                "the bracket's lower end",
             ),
         )

@@ -35,13 +35,13 @@ from tests.diagnostics.views import one_run, random_view, visual_view
 KINDS = ["attention entropy", "attention map", "condition numbers", "theta", "trajectories"]
 KINDS += ["theta certificates", "singular values", "attention condition", "clustering", "token effect"]
 KINDS += ["normalization curvature", "attention jacobian", "jacobian certificates", "sharpness"]
-KINDS += ["residual geometry", "layer norms"]
+KINDS += ["residual geometry", "layer norms", "theta by layer"]
 OF_XI = {"clustering", "token effect", "normalization curvature"}
 REPLAYED = {kind for kind, asked in Diagnostic.variants.items() if asked.cost == "costly"}
 MAY_BE_INFINITE = {"attention condition", *REPLAYED}
 NO_ANSWER = {
     "encoder": {"token effect", "normalization curvature", "visual weights"},
-    "visual": {"attention condition", *REPLAYED} - {"sharpness"},
+    "visual": {"attention condition", *REPLAYED} - {"sharpness", "theta by layer"},
     "listops": {"clustering"},
 }
 """Kinds that mean nothing in models or tasks whose name holds the word."""
@@ -160,6 +160,17 @@ def test_every_diagnostic_answers_every_model_and_survives_the_store(kind: str, 
     if kind not in MAY_BE_INFINITE:
         assert all(np.isfinite(values).all() for values in columns.values())
     assert bits(decode(columns, json.loads(json.dumps(meta)))) == bits(answer)
+
+
+@kinds
+def test_a_reading_carries_how_it_came_about(kind: str) -> None:
+    answer = Diagnostic.variants[kind]().read(snapshot(kind))
+    assert not isinstance(answer, NotApplicable)
+    said = answer.provenance
+    assert said.method and said.precision.startswith("float") and said.sample_size >= 1
+    assert said.tolerance >= 0 and np.isfinite(said.tolerance)
+    if said.exactness in ("sampled", "estimated"):
+        assert said.note, "a sample says what it was drawn from"
 
 
 @models

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from sandbox.diagnostics.theta import Theta, evenly_spaced
+from sandbox.diagnostics.theta import Theta
+from sandbox.diagnostics.theta_rows import evenly_spaced
 from sandbox.foundations.answers import NotApplicable
 from sandbox.foundations.readings import PerHead
 from tests.diagnostics.views import probe, random_view, view

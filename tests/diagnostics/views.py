@@ -18,6 +18,7 @@ def probe(
         "classes": np.arange(len(tokens)) % 2 if classes is None else classes,
         "token_labels": tuple(map(str, range(int(tokens.max()) + 1))),
         "class_labels": ("even", "odd"),
+        "source": "a batch made by hand",
     }
     return Probe(**{**settings, **more})  # type: ignore[arg-type]
 
@@ -60,6 +61,7 @@ def visual_view(n_runs: int = 3, n_sequences: int = 16, n_tokens: int = 5, width
         "attention.weights": attention,
         "attention.values": values,
         "xi": (attention[:, :, 0] @ values)[:, :, 0],
+        "logits": np.random.default_rng(8).normal(size=(n_runs, n_sequences, 2)),
     }
     return view(probe(tokens, n_prefix=2), trace, {"value": matrix})
 
@@ -93,6 +95,7 @@ def random_view(
     trace = {
         "embedding": (table[:, tokens] + places[:, None]).astype(np.float32),
         "readout": rng.normal(size=(n_runs, n_sequences, width)).astype(np.float32),
+        "logits": np.random.default_rng(8).normal(size=(n_runs, n_sequences, 2)).astype(np.float32),
     }
     for layer in range(n_layers):
         scores = sharpness * rng.normal(size=(n_runs, n_sequences, n_heads, n_tokens, n_tokens))

@@ -5,7 +5,12 @@ import pytest
 
 from sandbox.foundations.errors import InvalidData
 from sandbox.mathematics.attention_rows import visible_rows
-from sandbox.mathematics.theta import dominant_atom, theta_bracket, theta_certificates
+from sandbox.mathematics.theta import (
+    CHEAPLY_SEARCHED_KEYS,
+    dominant_atom,
+    theta_bracket,
+    theta_certificates,
+)
 
 # row, theta, sorted prefix, LPT, Karmarkar-Karp
 ORACLES = [
@@ -126,17 +131,22 @@ def test_what_holds_no_rows_of_real_numbers_is_refused() -> None:
             visible_rows(array)
 
 
-@pytest.mark.parametrize("n_keys", [1, 2, 3, 5, 9, 16])
-def test_rows_of_few_keys_are_always_exact(n_keys: int) -> None:
-    assert theta_bracket(softmax(2 * RANDOM.normal(size=(200, n_keys)))).exact.all()
-
-
-def test_rows_of_up_to_24_keys_are_closed_and_a_gap_of_zero_makes_them_exact() -> None:
-    weights = softmax(2 * RANDOM.normal(size=(60, 24)))
-    lower, upper, _ = theta_bracket(weights)
-    assert (upper - lower <= 1e-6).all()
-    lower, upper, exact = theta_bracket(weights, gap=0.0)
+@pytest.mark.parametrize("n_keys", [1, 2, 3, 5, 9, 16, 20, 24])
+def test_rows_of_up_to_24_keys_are_always_exact(n_keys: int) -> None:
+    lower, upper, exact = theta_bracket(softmax(2 * RANDOM.normal(size=(100, n_keys))))
     assert exact.all() and (upper - lower < 1e-14).all()
+
+
+def test_exactness_may_be_asked_of_fewer_keys_and_the_rest_is_closed_within_the_gap() -> None:
+    weights = softmax(2 * RANDOM.normal(size=(60, 24)))
+    lower, upper, exact = theta_bracket(weights, exact_to=CHEAPLY_SEARCHED_KEYS)
+    assert (upper - lower <= 1e-6).all() and not exact.all()
+    truth = theta_bracket(weights)
+    assert (lower <= truth.upper).all() and (truth.lower <= upper).all()
+    assert theta_bracket(weights, gap=0.0, exact_to=0).exact.all()
+    for keys in (-1, 25):
+        with pytest.raises(InvalidData, match="exact up to"):
+            theta_bracket(weights, exact_to=keys)
 
 
 @pytest.mark.parametrize("n_keys", [32, 64, 129])

@@ -58,6 +58,18 @@ def test_the_true_value_lies_in_every_bracket(family: str, n_keys: int) -> None:
     assert np.nanmax(upper - lower) < 1e-13
 
 
+def test_none_of_ten_thousand_brackets_of_rows_of_every_kind_and_length_is_wrong() -> None:
+    """Rows of 1 to 11 keys, every subset tried in exact rational arithmetic."""
+    n_brackets, wrong = 0, []
+    for name, family in FAMILIES.items():
+        for n_keys in (1, 2, 3, 5, 6, 8, 9, 11):
+            weights = family(n_keys)
+            lower, upper, _ = theta_bracket(weights, exact_to=n_keys % 2 * 24)  # half stop at the gap
+            wrong += [(name, n_keys, row) for row in violations(weights, lower, upper)]
+            n_brackets += int(weights.any(axis=1).sum())
+    assert wrong == [] and n_brackets >= 10_000
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_certificate_is_a_lower_bound(family: str) -> None:
     weights = FAMILIES[family](8)
@@ -102,6 +114,19 @@ def test_brackets_do_not_see_the_order_of_keys(row: list[float], random: object)
 def test_brackets_see_neither_powers_of_two_nor_padding(row: list[float], power: int, padding: int) -> None:
     scaled = np.ldexp(np.array(row + [0.0] * padding), power)
     assert theta_bracket(scaled) == theta_bracket(np.array(row))
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 1.0), st.booleans()), min_size=1, max_size=30),
+    st.sampled_from([np.nan, np.inf, -1.0, 1e300]),
+)
+def test_brackets_never_see_what_stands_at_a_masked_key(
+    keys: list[tuple[float, bool]], hidden: float
+) -> None:
+    weights, visible = (np.array(column) for column in zip(*keys, strict=True))
+    masked = theta_bracket(np.where(visible, weights, hidden), visible)
+    alone = theta_bracket(weights[visible])
+    np.testing.assert_equal(tuple(masked), tuple(alone))
 
 
 @given(st.lists(st.floats(1e-6, 1.0), min_size=2, max_size=12), st.floats(1e-100, 1e100))
