@@ -115,6 +115,8 @@ def _parquet_column(name: str, column: np.ndarray) -> Any:
 
     if name in TEXT:
         return pyarrow.array(column.tolist(), pyarrow.string())
+    if column.dtype == object and name != "seed":
+        return pyarrow.array(column.tolist(), pyarrow.string())
     if column.dtype == object:
         return pyarrow.array([int(seed) if seed != "" else None for seed in column], pyarrow.int64())
     return pyarrow.array(column)

@@ -18,6 +18,7 @@ from sandbox.store.folder import DATABASE, EXPERIMENT, plain_text, read_experime
 from sandbox.store.read_only import ReadOnlyDatabase
 from sandbox.store.rows import LAST
 from sandbox.store.schema import ALL, WEIGHTS, is_number, is_status, require_schema
+from sandbox.store.staleness import as_it_stands
 
 LATEST = 2.5e11
 """A time in the year 9892: later ones have no date."""
@@ -138,7 +139,8 @@ class Run:
         """The diagnostic's answer at `step`, of every seed or of `seed` alone (run axis kept).
 
         NotApplicable where the question means nothing for `arm`; InvalidData where nothing was
-        read at that step, naming the nearest steps that were.
+        read at that step, naming the nearest steps that were. A certificate is stale where a live knob
+        was changed after it.
         """
         index, prefix = self._arm(arm), f"{kind}/"
 
@@ -156,9 +158,16 @@ class Run:
         if meta is None or not (columns or "not_applicable" in meta):
             raise InvalidData(self._not_stored(kind, step, arm, self.reading_steps(kind, arm)))
         answer = decode(columns, meta)
+        answer = as_it_stands(answer, self.meta("changes"), self.arms[index], step)
         if seed is None or isinstance(answer, NotApplicable):
             return answer
         return answer.for_run(self._seed(seed))
+
+    def reading_meta(self, kind: str, step: int, arm: str) -> dict[str, Any]:
+        """What a reading at `step` says beside its numbers: type, names, units, provenance; {} if nothing."""
+        index = self._arm(arm)
+        own = self._database.read(lambda db: rows.snapshot_meta(db, index, f"{kind}/", step))
+        return dict(own or self.meta(f"reading/{index}/{kind}") or {})
 
     def reading_kinds(self, arm: str) -> list[str]:
         """The diagnostics recorded for `arm`, those that do not apply included."""

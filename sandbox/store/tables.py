@@ -4,7 +4,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from sandbox.foundations.certificate import STATES
 from sandbox.store.run_reader import Run
+from sandbox.store.staleness import stale_since
 
 Table = dict[str, np.ndarray]
 
@@ -12,8 +14,12 @@ _AXES = {
     "PerHead": ("layer", "head"),
     "Trajectory": ("point", "axis"),
     "AttentionMap": ("layer", "head", "query", "key"),
+    "Certificate": ("certificate", "layer", "head"),
 }
 """What the axes after the seed are called, by a reading's type."""
+
+_WORDS = ("state", "reason")
+"""Columns of a certificate that hold places in a list of words; as words they need no list."""
 
 
 def scalar_table(run: Run) -> Table:
@@ -73,9 +79,29 @@ def _column(run: Run, kind: str, column: str, arm: str) -> Table | None:
     }
     table |= dict(zip(axes, places[2:], strict=True))
     table["value"] = values.ravel()
+    if meta.get("type") == "Certificate":
+        table["certificate"] = np.array(meta["names"], dtype=object)[table["certificate"]]
+        if column in _WORDS:
+            table["value"] = _words(run, kind, column, arm, steps, values)
+            return table
     unit = meta.get("units", {}).get(column, meta.get("unit"))
     # What is measured, such as theta or 1 - theta: a column's name alone does not say it.
     return table | {"unit": np.full(values.size, unit, dtype=object)} if unit else table
+
+
+def _words(run: Run, kind: str, column: str, arm: str, steps: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The states or reasons of certificates as they stand now, in words; no reason is an empty one."""
+    changes = run.meta("changes")
+    found = []
+    for step, stored in zip(steps.tolist(), values, strict=True):
+        stale = stale_since(changes, arm, step)
+        if stale is not None:
+            words, places = (["stale" if column == "state" else stale], np.zeros(stored.size, np.int64))
+        else:
+            meta = run.reading_meta(kind, step, arm)
+            words, places = [*(STATES if column == "state" else meta["reasons"]), ""], stored.ravel()
+        found += [words[int(place)] for place in places]
+    return np.array(found, dtype=object)
 
 
 def _joined(parts: list[Table], columns: tuple[str, ...]) -> Table:
