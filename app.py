@@ -10,6 +10,7 @@ import streamlit as st
 from starlette.middleware import Middleware
 
 from sandbox.live.guard import Guard
+from sandbox.live.opening import EarlyPages
 from sandbox.live.routes import live_routes
 from sandbox.runner.control import ensure_supervisor
 from sandbox.ui import chrome, home, rail, reference, run_view
@@ -29,4 +30,9 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     yield
 
 
-app = st.App(ENTRY, routes=live_routes(live_state), middleware=[Middleware(Guard)], lifespan=lifespan)
+app = st.App(
+    ENTRY,
+    routes=live_routes(live_state),
+    middleware=[Middleware(Guard), Middleware(EarlyPages, openings={"/": home.opening})],
+    lifespan=lifespan,
+)

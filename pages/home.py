@@ -6,12 +6,8 @@ from sandbox.ui import home
 
 left, right = st.columns([2.3, 1], gap="medium")
 with left:
-    st.title("Attention Conditioning Sandbox", anchor=False)
-    st.markdown(
-        "Train small transformers on two tasks and compare attention with and without conditioning: the same "
-        "data, the same batches, the same starting weights where shapes allow, several seeds. What plays "
-        "below is a recorded run, as it was measured."
-    )
+    st.title(home.TITLE, anchor=False)
+    st.markdown(home.TEXT)
     home.replay()
 with right:
     home.live_runs()

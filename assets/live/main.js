@@ -4,9 +4,42 @@ import { View } from "./view.js";
 
 const views = new WeakMap();
 const GRACE = 250;
+const LONGEST_OPENING = 15000, PATIENCE = 400;
+let opening = null;
+
+// Starts a view before the page is there; it moves into its place when `mount` is called for it.
+// Returns a promise of its first picture, which does not wait long.
+export function open(data) {
+  const page = document.getElementById("acs-opening"), root = page.querySelector(".acs-live");
+  const chosen = Object.entries(localStorage).find(([key]) => key.startsWith("stActiveTheme-"))?.[1] || "";
+  const dark = /dark/i.test(chosen) || (!/light/i.test(chosen) && matchMedia("(prefers-color-scheme: dark)").matches);
+  page.dataset.theme = dark ? "dark" : "light";
+  const view = new View(root, data);
+  views.set(root, view);
+  opening = { page, root, view };
+  setTimeout(() => { if (opening?.root === root) { view.leave(); opening = null; page.remove(); } }, LONGEST_OPENING);
+  return new Promise((resolve) => {
+    setTimeout(resolve, PATIENCE);
+    root.addEventListener("acs-drawn", () => { if (view.model.step >= 0) resolve(); });
+  });
+}
+
+function takeOver(place, data) {
+  const { page, root, view } = opening;
+  if (view.data.run !== data.run || view.data.mode !== data.mode) return place;
+  opening = null;
+  // Moved, not rebuilt: what is playing goes on, and the focus stays where the browser can keep it.
+  const parent = place.parentNode;
+  if (parent.moveBefore) parent.moveBefore(root, place);
+  else parent.insertBefore(root, place);
+  place.remove();
+  page.remove();
+  return root;
+}
 
 export function mount(parent, data) {
-  const root = parent.querySelector(".acs-live");
+  let root = parent.querySelector(".acs-live");
+  if (opening) root = takeOver(root, data);
   if (data.height) Object.assign(root.style, { height: `${data.height}px`, overflow: "auto" });
   const kept = views.get(root);
   if (kept && !kept.gone && kept.data.run === data.run && kept.data.mode === data.mode) {
@@ -23,9 +56,7 @@ export function mount(parent, data) {
   return () => { view.leaving = setTimeout(() => view.leave(), root.isConnected ? GRACE : 0); };
 }
 
-// For a page on which a view will stand soon: importing us was the greater part.
-export function prepare() { style(() => {}); }
-
+// Pages of the app name the style sheet themselves; a page that is older than the server names another.
 function style(loaded) {
   const id = "acs-live-style", href = new URL("live.css", import.meta.url).href;
   const kept = document.getElementById(id);

@@ -1,7 +1,8 @@
 // Decoding of live updates; the layout is described in sandbox/live/wire.py.
 
 const ROWS = 1, HEADS = 2, POINTS = 3, MAP = 4, NUMBERS = 5, GRID = 6;
-export const FULL = 1, RESELECTED = 2;
+export const FULL = 1;
+export const RESELECTED = 2;
 const padded = (n) => (n + 3) & ~3;
 
 export function decode(buffer, states) {

@@ -5,26 +5,21 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from sandbox.live.routes import scripts_version
+from sandbox.live.routes import BUNDLE, address_of
 from sandbox.live.tokens import LIFETIME, Permission, Tokens
 
-# Streamlit sends this script with every mount, so it only fetches the real one, which the browser keeps.
+# Streamlit sends this script with every mount, so it only imports the real one, which the page has asked for.
 LOADER = """
 export default function (component) {
   const { parentElement, data } = component;
-  const address = new URL(`live/static/${data.version}/main.js`, document.baseURI);
+  const address = new URL(data.script, document.baseURI);
   let gone = false;
   let leave = null;
-  import(address.href).then((module) => { if (!gone) leave = module.mount(parentElement, data); });
+  const complaint = "The live view could not be loaded; reload the page.";
+  import(address.href)
+    .then((module) => { if (!gone) leave = module.mount(parentElement, data); })
+    .catch(() => { parentElement.querySelector(".acs-live").textContent = complaint; });
   return () => { gone = true; if (leave) leave(); };
-}
-"""
-
-# Fetches what the loader above will ask for, style sheet included, and draws nothing.
-PRELOADER = """
-export default function (component) {
-  const address = new URL(`live/static/${component.data.version}/main.js`, document.baseURI);
-  import(address.href).then((module) => module.prepare());
 }
 """
 
@@ -35,17 +30,12 @@ _live_view = st.components.v2.component(
     isolate_styles=False,
 )
 
-_preload = st.components.v2.component(
-    "attention_conditioning_sandbox.preload",
-    html='<span class="acs-preload" hidden></span>',
-    js=PRELOADER,
-    isolate_styles=False,
-)
 
-
-def preload() -> None:
-    """Let the browser fetch the live view's scripts while there is no run to look at yet."""
-    _preload(key="live.preload", data={"version": scripts_version()})
+def live_data(
+    run_id: str, token: str, mode: Literal["live", "replay"] = "live", panels: tuple[str, ...] | None = None
+) -> dict[str, Any]:
+    """What the browser needs to build a live view."""
+    return {"run": run_id, "token": token, "mode": mode, "panels": panels}
 
 
 def live_view(
@@ -62,15 +52,8 @@ def live_view(
     `mode="replay"` plays what is recorded from the start; `steer` shows the buttons that act on the run;
     `panels` limits which panels stand there, by kind. Without `height` it is as tall as its panels.
     """
-    data: dict[str, Any] = {
-        "run": run_id,
-        "token": _token(run_id, steer, key),
-        "mode": mode,
-        "version": scripts_version(),
-        "height": height,
-        "panels": panels,
-    }
-    _live_view(key=key, data=data)
+    data = live_data(run_id, _token(run_id, steer, key), mode, panels)
+    _live_view(key=key, data=data | {"script": address_of(BUNDLE), "height": height})
 
 
 def _token(run_id: str, steer: bool, key: str) -> str:

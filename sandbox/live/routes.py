@@ -1,21 +1,22 @@
-"""The live view's own routes: a run's websocket, and the scripts, whose address names their content."""
+"""The live view's own routes: a run's websocket, and what it loads, whose address names its content."""
 
 import hashlib
 from functools import cache
-from pathlib import Path
 
 from starlette.requests import Request
-from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from sandbox.foundations.errors import SandboxError
+from sandbox.live.bundle import bundled
 from sandbox.live.hello import ASSETS
 from sandbox.live.hub import LINGER, Hub, StateOf
 from sandbox.live.tokens import Tokens
 from sandbox.live.viewer import Viewer
 
 SCRIPTS = ASSETS / "live"
+ENTRY, BUNDLE, STYLE = "main.js", "live.bundle.js", "live.css"
 TYPES = {".js": "text/javascript", ".css": "text/css", ".json": "application/json"}
 FOREVER = "public, max-age=31536000, immutable"
 REFUSED = 4401
@@ -55,24 +56,32 @@ def live_routes(state_of: StateOf | None = None, linger: float = LINGER) -> list
 
 
 async def _script(request: Request) -> Response:
-    name = str(request.path_params["name"])
-    path = _files().get(name)
-    if path is None:
+    found = loaded().get(str(request.path_params["name"]))
+    if found is None:
         return PlainTextResponse("There is no such script.", 404)
     fresh = request.path_params["version"] == scripts_version()
     headers = {"cache-control": FOREVER if fresh else "no-store"}
-    return FileResponse(path, media_type=TYPES[path.suffix], headers=headers)
+    return Response(found[0], media_type=found[1], headers=headers)
 
 
 @cache
-def _files() -> dict[str, Path]:
-    return {path.name: path for path in sorted(SCRIPTS.iterdir()) if path.suffix in TYPES}
+def loaded() -> dict[str, tuple[bytes, str]]:
+    """Content and media type by file name: the style sheet, every script, and all scripts as one (BUNDLE)."""
+    paths = [path for path in sorted(SCRIPTS.iterdir()) if path.suffix in TYPES]
+    found = {path.name: (path.read_bytes(), TYPES[path.suffix]) for path in paths}
+    scripts = {name: content.decode() for name, (content, _) in found.items() if name.endswith(".js")}
+    return found | {BUNDLE: (bundled(scripts, ENTRY).encode(), TYPES[".js"])}
 
 
 @cache
 def scripts_version() -> str:
-    """A short hash of every script's content, part of their address, so that browsers keep them for good."""
+    """A short hash of all that is loaded, part of its address, so that browsers keep it for good."""
     digest = hashlib.sha256()
-    for name, path in _files().items():
-        digest.update(name.encode() + path.read_bytes())
+    for name, (content, _) in loaded().items():
+        digest.update(name.encode() + content)
     return digest.hexdigest()[:12]
+
+
+def address_of(name: str) -> str:
+    """Where a page of the app finds one of the files that are `loaded`, relative to the app's own address."""
+    return f"live/static/{scripts_version()}/{name}"

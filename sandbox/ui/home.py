@@ -6,7 +6,9 @@ from typing import Any
 import streamlit as st
 
 from sandbox.foundations.errors import SandboxError
-from sandbox.live.component import live_view
+from sandbox.live.component import live_data, live_view
+from sandbox.live.opening import Opening
+from sandbox.live.tokens import Permission, Tokens
 from sandbox.runner import queue
 from sandbox.ui import choices, navigation, session, training
 from sandbox.ui.changes import extent
@@ -16,6 +18,12 @@ from sandbox.ui.words import ago, escaped, whole
 
 RECORDED = Path(__file__).resolve().parents[2] / "assets" / "recorded"
 PANELS = ("trajectories", "attention map", "loss", "accuracy")
+TITLE = "Attention Conditioning Sandbox"
+TEXT = (
+    "Train small transformers on two tasks and compare attention with and without conditioning: the same "
+    "data, the same batches, the same starting weights where shapes allow, several seeds. What plays "
+    "below is a recorded run, as it was measured."
+)
 LISTED, MOST_ACTIVE = 3, 6
 ACTIVE = ("running", "stalled", "paused", "queued")
 """States of a run that is not over, in the order in which they are listed."""
@@ -35,6 +43,16 @@ def replay() -> None:
         st.info("No recorded run is installed. Open a preset and press Train.")
         return
     live_view(f"recorded:{name}", key="home.replay", mode="replay", panels=PANELS)
+
+
+def opening() -> Opening | None:
+    """What Home shows while it starts; None where no recorded run is installed."""
+    name = recorded_name()
+    if name is None:
+        return None
+    run = f"recorded:{name}"
+    token = Tokens().sign(Permission(run, steer=False))
+    return Opening(TITLE, TEXT, live_data(run, token, "replay", PANELS))
 
 
 def presets() -> None:

@@ -3,7 +3,6 @@
 import streamlit as st
 
 from sandbox.foundations.catalogue import Catalogue
-from sandbox.live.component import preload
 from sandbox.live.panels import declare_panels
 from sandbox.ui import choices
 from sandbox.ui.arms import is_standard
@@ -30,7 +29,6 @@ def invitation(plain: Plain) -> None:
         st.markdown("**What you will see**")
         for panel in declare_panels():
             st.markdown(f"{escaped(panel['title'])}  \n:gray[{escaped(panel['sentence'])}]")
-    preload()
 
 
 def _arm(catalogue: Catalogue, arm: Plain) -> None:

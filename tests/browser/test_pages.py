@@ -9,7 +9,7 @@ import zlib
 import pytest
 from playwright.sync_api import Page, expect
 
-from sandbox.live.hello import ASSETS
+from sandbox.live.routes import BUNDLE, STYLE
 from sandbox.ui import links
 from tests.browser.conftest import Open
 from tests.browser.serving import LONG, SMALL, App
@@ -29,25 +29,60 @@ FETCHED = """(names) => {
   const fetched = performance.getEntriesByType('resource').map((entry) => entry.name.split('/').pop());
   return names.every((name) => fetched.includes(name));
 }"""
+IN_PLACE = "[data-testid=stMain] .acs-live[data-step]"
+FIRST_MOVE = """const look = () => {
+  const place = document.querySelector('.acs-time input');
+  if (place && Number(place.value) > 0) window.moved = performance.now();
+  else requestAnimationFrame(look);
+};
+requestAnimationFrame(look);"""
 STEP = "() => Number(document.querySelector('.acs-time input').value)"
 
 
-def test_home_opens_and_its_recorded_run_plays_before_anything_is_pressed(app: App, open_page: Open) -> None:
+def test_home_plays_its_recorded_run_within_a_second_of_opening(app: App, open_page: Open) -> None:
+    open_page(app.address).wait_for_selector(".acs-live[data-step]")  # the server has answered before
+    took: list[float] = []
+    while not took or (min(took) >= 1.0 and len(took) < 8):  # other tests share the machine
+        took.append(seconds_to_play(open_page, app.address))
+    say(f"the recorded run plays {min(took):.2f} s after the page was asked for, at attempt {len(took)}")
+    assert min(took) < 1.0
+
+
+def seconds_to_play(open_page: Open, address: str) -> float:
+    """From asking for Home, in a browser that never saw it, to the second step of its recorded run."""
+    page = open_page("about:blank")
+    page.add_init_script(FIRST_MOVE)
+    page.goto(address, wait_until="commit")
+    return float(page.wait_for_function("window.moved").json_value()) / 1000
+
+
+def test_homes_run_goes_on_playing_when_the_page_takes_it_over(app: App, open_page: Open) -> None:
     page = open_page(app.address)
-    page.wait_for_selector(".acs-live[data-step]")
-    opened = page.evaluate("performance.now()")
+    page.wait_for_selector("#acs-opening .acs-live[data-step]")
+    page.locator(".acs-live").evaluate("(node) => { node.dataset.mark = 'same'; }")
+    page.wait_for_selector("[data-testid=stMain] .acs-live")
+    assert page.locator("#acs-opening").count() == 0
+    assert page.locator(".acs-live").get_attribute("data-mark") == "same"
     first = page.evaluate(STEP)
-    page.wait_for_function(f"(first) => ({STEP})() > first", arg=first, timeout=1000)
-    say(f"the recorded run is there {opened:.0f} ms after the page was asked for, and moves")
+    page.wait_for_function(f"(first) => ({STEP})() > first", arg=first)
     assert page.locator('[data-kind="accuracy"] canvas').evaluate(INK) > 300
     expect(page.get_by_text("conditioned against standard").first).to_be_visible()
     expect(page.get_by_role("button", name="Open").first).to_be_visible()
+    expect(page.get_by_role("heading", name="Attention Conditioning Sandbox")).to_have_count(1)
+
+
+def test_home_is_whole_when_the_live_view_cannot_load(app: App, open_page: Open) -> None:
+    page = open_page("about:blank")
+    page.route("**/live/static/**", lambda route: route.abort())
+    page.goto(app.address)
+    expect(page.get_by_role("button", name="Open").first).to_be_visible()
+    expect(page.locator(".acs-live")).to_have_text(re.compile("reload the page"))
+    assert page.locator("#acs-opening").count() == 0
 
 
 def test_the_live_view_is_fetched_before_there_is_anything_to_watch(app: App, open_page: Open) -> None:
     page = open_page(app.setup(LONG))
-    names = [path.name for path in (ASSETS / "live").iterdir() if path.suffix in (".js", ".css")]
-    page.wait_for_function(FETCHED, arg=names)
+    page.wait_for_function(FETCHED, arg=[BUNDLE, STYLE])
     assert page.locator(".acs-live").count() == 0
 
 
@@ -67,7 +102,7 @@ def test_nothing_scrolls_sideways_on_small_screens(app: App, finished: str, open
     page = open_page(app.address)
     for address in (app.address, app.run(finished)):
         page.goto(address)
-        page.wait_for_selector(".acs-live[data-step]")
+        page.wait_for_selector(IN_PLACE)
         for width in (1366, 1100):
             page.set_viewport_size({"width": width, "height": 768})
             page.wait_for_timeout(400)
@@ -178,7 +213,7 @@ def test_the_visual_model_says_why_conditioning_keys_does_nothing(app: App, open
 
 def test_the_server_of_pages_stays_light(app: App, finished: str, open_page: Open) -> None:
     for address in (app.address, app.run(finished)):
-        open_page(address).wait_for_selector(".acs-live[data-step]")
+        open_page(address).wait_for_selector(IN_PLACE)
     server = app.ui()
     words = server.cmdline()
     assert words[words.index("--runner.postScriptGC") + 1] == "false"
