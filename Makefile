@@ -13,7 +13,7 @@ BIN := .venv/bin
 export OMP_NUM_THREADS := 1
 export PYTHON TORCH_INDEX
 
-.PHONY: help run setup setup-dev browser test test-fast test-combinations check format bench screens lock
+.PHONY: help run setup setup-dev native browser test test-fast test-combinations check format bench screens lock
 .PHONY: image clean
 
 help:
@@ -26,10 +26,16 @@ run: setup
 ## setup: install what the app needs
 setup:
 	@bash scripts/environment.sh run
+	@PYTHON=$(BIN)/python bash scripts/native.sh
 
 ## setup-dev: install what the tests and checks need too
 setup-dev:
 	@bash scripts/environment.sh dev
+	@PYTHON=$(BIN)/python bash scripts/native.sh
+
+## native: build the native engine, or say why that cannot be done (setup builds it where it can)
+native:
+	@PYTHON=$(PYTHON) bash scripts/native.sh required
 
 browser:
 	@bash scripts/browser.sh
@@ -80,4 +86,4 @@ image:
 
 ## clean: remove what the commands above made, but no runs
 clean:
-	rm -rf .venv build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv build sandbox/engine/native/build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

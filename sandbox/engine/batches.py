@@ -7,7 +7,9 @@ import torch
 from jaxtyping import Int, Shaped
 from torch import Tensor
 
+from sandbox.foundations.errors import InvalidExperiment
 from sandbox.foundations.seeding import numpy_generator
+from sandbox.tasks import Dataset
 
 
 def epoch_order(seed: int, epoch: int, n_rows: int) -> Int[np.ndarray, " row"]:
@@ -59,3 +61,19 @@ class Batches:
         order += self._first_row[:, None]
         by_batch = order.reshape(self.n_runs, self.per_epoch, self.batch_size).swapaxes(0, 1)
         return torch.from_numpy(by_batch.reshape(self.per_epoch, -1)).to(self.device)
+
+
+def stacked_rows(
+    data: Sequence[Dataset], part: str
+) -> tuple[Shaped[np.ndarray, "set row token"], Int[np.ndarray, "set row"]]:
+    """Tokens (set, row, token) and int64 targets (set, row) of train or test, one set if all share it."""
+    if all(dataset is data[0] for dataset in data):
+        data = data[:1]
+    tokens = [getattr(dataset, f"{part}_tokens") for dataset in data]
+    targets = [getattr(dataset, f"{part}_targets") for dataset in data]
+    if len({array.shape for array in tokens}) != 1:
+        raise InvalidExperiment(
+            f"The {part} sets of the seeds have the shapes {sorted({array.shape for array in tokens})}; "
+            f"runs of one group need equal shapes, so train these seeds in experiments of their own."
+        )
+    return np.stack(tokens), np.stack(targets).astype(np.int64)

@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float, Int, Shaped
 from torch import Tensor
 
-from sandbox.engine.batches import Batches
+from sandbox.engine.batches import Batches, stacked_rows
 from sandbox.engine.device import choose_device, full_precision, keep_freed_memory
 from sandbox.engine.evaluation import Metrics, RowSet, evaluated_train_rows, group_accuracies
 from sandbox.engine.exactness import stacks_exactly
@@ -76,14 +76,14 @@ class TorchGroup:
         self._model = StackedModel(modules[0], size)
         members = with_companion(len(seeds), size)
         data = [self.task_data[member] for member in members]
-        tokens, targets = _stacked(data, "train")
+        tokens, targets = stacked_rows(data, "train")
         self._batches = Batches(tokens, targets, [seeds[m] for m in members], batch_size, self.device)
         n_evaluated = evaluated_train_rows(tokens.shape[1], len(data[0].test_targets))
         self._row_sets = {
             name: RowSet(*rows, len(members), cost, stacked=size > 1, device=self.device)
             for name, rows in {
                 "train": (tokens[:, :n_evaluated], targets[:, :n_evaluated]),
-                "test": _stacked(data, "test"),
+                "test": stacked_rows(data, "test"),
             }.items()
         }
         weights = [
@@ -263,17 +263,3 @@ class TorchGroup:
             tensors = self._theta[rows], grad[rows], moments, untrained[rows]
             views.append(Stack(rows, *tensors, carried, leaves, logits))
         return views
-
-
-def _stacked(data: Sequence[Dataset], part: str) -> tuple[np.ndarray, np.ndarray]:
-    """Tokens (set, row, token) and int64 targets (set, row) of train or test, one set if all share it."""
-    if all(dataset is data[0] for dataset in data):
-        data = data[:1]
-    tokens = [getattr(dataset, f"{part}_tokens") for dataset in data]
-    targets = [getattr(dataset, f"{part}_targets") for dataset in data]
-    if len({array.shape for array in tokens}) != 1:
-        raise InvalidExperiment(
-            f"The {part} sets of the seeds have the shapes {sorted({array.shape for array in tokens})}; "
-            f"runs of one group need equal shapes, so train these seeds in experiments of their own."
-        )
-    return np.stack(tokens), np.stack(targets).astype(np.int64)

@@ -1,0 +1,45 @@
+// What Python hands over: sizes, rows and optimizer, as sandbox/engine/native/structures.py mirrors them.
+//
+// A run is one row of `theta` and of each moment; all rows are `stride` numbers apart. Nothing in here owns
+// memory, and no function looks at another run's row, so any number of threads may work on rows of their own.
+#pragma once
+#include <cstdint>
+
+namespace sandbox {
+
+// Of the visual model (docs/engine.md); the offsets say where each parameter begins in a row.
+struct VisualModel {
+    int32_t n_tokens, vocab, n_embeddings, d, d_ff;
+    int32_t size;  // numbers of a row that have a meaning
+    int32_t tokens, positions, query, value, up, up_bias, down, down_bias;
+};
+
+// Training or test rows of all runs: tokens (set, row, token) as bytes, targets (set, row).
+struct Data {
+    const uint8_t* tokens;
+    const int32_t* targets;
+    int64_t tokens_apart, targets_apart;  // from one run's set to the next; 0 where all share one
+};
+
+// The rows of the runs, and how each of `n_steps` updates is scaled (sandbox/engine/optimizer.py).
+struct Rows {
+    float *theta, *mean, *square;
+    int64_t n_runs, stride;
+};
+
+struct Adam {
+    const float *step_size, *epsilon, *shrink;  // one number per step
+    float new_mean, keep_square, new_square;  // 1 - beta 1, beta 2, 1 - beta 2
+    float penalty, clip_norm;  // L2 penalty, longest gradient
+};
+
+// A stretch of updates within one epoch: rows (run, step, batch) of each run's own training set.
+struct Stretch {
+    const int32_t* order;
+    int64_t order_apart;  // from one run's order to the next
+    int64_t n_steps, batch;
+    float* losses;  // (step, run), nats, before each update
+    int64_t losses_apart;  // from one step's losses to the next
+};
+
+}  // namespace sandbox

@@ -1,0 +1,1 @@
+"""The native engine: compiled kernels for the settings that matter live (docs/engine.md)."""

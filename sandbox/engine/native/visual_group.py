@@ -1,0 +1,193 @@
+"""A group of visual models trained by compiled kernels, behind the interface of the torch engine."""
+
+import ctypes
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from jaxtyping import Float, Float32, Int32, Shaped
+from torch import Tensor
+
+from sandbox.engine.batches import epoch_order, stacked_rows
+from sandbox.engine.evaluation import Metrics, evaluated_train_rows, group_accuracies
+from sandbox.engine.native.library import kernels
+from sandbox.engine.native.schedule import adam_structure, scales
+from sandbox.engine.native.structures import (
+    DataStructure,
+    RowsStructure,
+    StretchStructure,
+    VisualModelStructure,
+    address,
+)
+from sandbox.engine.optimizer import AdamFamily
+from sandbox.engine.setting import GroupSetting
+from sandbox.engine.torch_engine import TorchGroup
+from sandbox.foundations.errors import InvalidExperiment
+from sandbox.models.visual_model import VisualModel
+
+CALL_NANOSECONDS = 10_000_000
+"""Least time after which a call comes back, at the next run's end of a few steps."""
+
+DONE = -2  # answer of the kernels
+FLOAT_BYTES = 4
+
+
+class NativeVisualGroup(TorchGroup):
+    """One arm of the visual model and its seeds; start, checkpoints and readings are the torch engine's.
+
+    A run's numbers depend on nothing but its seed and setting: not on how many runs there are, on the
+    number of threads, on how steps are cut into calls, or on which build for x86-64 is loaded.
+    """
+
+    engine = "native"
+
+    def __init__(
+        self, setting: GroupSetting, seeds: Sequence[int], *, threads: int = 1, build: str = ""
+    ) -> None:
+        super().__init__(setting, seeds)
+        if not isinstance(setting.model, VisualModel) or not isinstance(setting.optimizer, AdamFamily):
+            raise InvalidExperiment("The native engine trains the visual model with Adam or AdamW alone.")
+        self.threads = threads
+        self._kernels = kernels(build)
+        self._structure = VisualModelStructure.of(setting.model, setting.task, self.layout)
+        tokens, targets = stacked_rows(self.task_data, "train")
+        self._n_rows = tokens.shape[1]
+        self._batch_size = min(setting.batch_size, self._n_rows)
+        self._per_epoch = self._n_rows // self._batch_size
+        self._train = DataStructure.of(tokens.astype(np.uint8), targets.astype(np.int32))
+        n_test = len(self.task_data[0].test_targets)
+        n_evaluated = evaluated_train_rows(self._n_rows, n_test)
+        tests = stacked_rows(self.task_data, "test")
+        self._sets = {
+            "train": (self._train, n_evaluated),
+            "test": (DataStructure.of(tests[0].astype(np.uint8), tests[1].astype(np.int32)), n_test),
+        }
+        self._epoch = -1
+        self._order: Int32[np.ndarray, "run row"] = np.empty((0, 0), np.int32)
+
+    def advance(self, n_steps: int) -> Float[np.ndarray, "step run"]:
+        """Make `n_steps` updates of every run and return the batch losses in nats, before each update.
+
+        Between the kernels' calls, some ten milliseconds each, Python may answer signals.
+        """
+        losses = np.empty((n_steps, len(self.seeds)), np.float32)
+        done = 0
+        while done < n_steps:
+            epoch, batch = divmod(self.step, self._per_epoch)
+            n = min(n_steps - done, self._per_epoch - batch)
+            self._draw(epoch)
+            self._share(self._advance, batch, n, losses[done : done + n])
+            self.step += n
+            done += n
+        return losses
+
+    def evaluate(self, between: Callable[[], None] = lambda: None) -> Metrics:
+        """Loss (nats) and accuracy on the test set and on `evaluated_train_rows`, as the torch engine's."""
+        metrics: Metrics = {}
+        for name, (data, n_rows) in self._sets.items():
+            loss = np.empty((len(self.seeds), n_rows), np.float32)
+            right = np.empty((len(self.seeds), n_rows), np.uint8)
+            self._share(self._evaluate, data, loss, right, between)
+            metrics[f"{name}_loss"] = loss.mean(1, dtype=np.float64)
+            metrics[f"{name}_accuracy"] = right.mean(1)
+        return metrics | group_accuracies(right, self.task_data)
+
+    def gradient(
+        self, run: int, rows: Int32[np.ndarray, " batch"]
+    ) -> tuple[float, Float32[np.ndarray, " parameter"]]:
+        """Loss in nats and gradient of one run on these rows of its training set, before any clipping."""
+        found = np.zeros(self.layout.stride, np.float32)
+        loss = self._kernels.sandbox_visual_gradient(
+            ctypes.byref(self._structure),
+            ctypes.c_void_p(self._row(self._theta, run)),
+            ctypes.byref(self._train),
+            ctypes.c_int64(run),
+            ctypes.c_void_p(address(rows)),
+            ctypes.c_int64(len(rows)),
+            ctypes.c_void_p(address(found)),
+        )
+        return loss, found[: self.layout.size]
+
+    def _draw(self, epoch: int) -> None:
+        """Every run's order of rows in the epoch: the one that the torch engine takes."""
+        if epoch != self._epoch:
+            orders = [epoch_order(seed, epoch, self._n_rows) for seed in self.seeds]
+            self._order, self._epoch = np.stack(orders).astype(np.int32), epoch
+
+    def _share(self, work: Callable[..., None], *arguments: object) -> None:
+        """Do the work for all runs, split over the threads."""
+        n_runs = len(self.seeds)
+        n_threads = min(self.threads, n_runs)
+        edges = [n_runs * i // n_threads for i in range(n_threads + 1)]
+        parts = [slice(edges[i], edges[i + 1]) for i in range(n_threads)]
+        if n_threads == 1:
+            work(parts[0], *arguments)
+            return
+        with ThreadPoolExecutor(n_threads) as pool:
+            for finished in [pool.submit(work, part, *arguments) for part in parts]:
+                finished.result()
+
+    def _advance(self, runs: slice, batch: int, n: int, losses: Float[np.ndarray, "step run"]) -> None:
+        optimizer = self.setting.optimizer
+        assert isinstance(optimizer, AdamFamily)
+        adam = adam_structure(optimizer, scales(optimizer, self.step, n, self.setting.steps))
+        rows = RowsStructure(
+            self._row(self._theta, runs.start),
+            self._row(self._moments["exp_avg"], runs.start),
+            self._row(self._moments["exp_avg_sq"], runs.start),
+            runs.stop - runs.start,
+            self.layout.stride,
+        )
+        stretch = StretchStructure(
+            address(self._order[runs, batch * self._batch_size :]),
+            self._n_rows,
+            n,
+            self._batch_size,
+            address(losses[:, runs]),
+            losses.strides[0] // FLOAT_BYTES,
+        )
+        data = self._of(self._train, runs)
+        given = [ctypes.byref(part) for part in (self._structure, rows, adam, data, stretch)]
+        position = 0
+        while position != DONE:
+            position = self._kernels.sandbox_visual_advance(
+                *given, ctypes.c_int64(position), ctypes.c_int64(CALL_NANOSECONDS)
+            )
+            if position == -1:
+                raise MemoryError
+
+    def _evaluate(
+        self,
+        runs: slice,
+        data: DataStructure,
+        loss: Float[np.ndarray, "run row"],
+        right: Shaped[np.ndarray, "run row"],
+        between: Callable[[], None],
+    ) -> None:
+        for run in range(runs.start, runs.stop):
+            answer = self._kernels.sandbox_visual_evaluate(
+                ctypes.byref(self._structure),
+                ctypes.c_void_p(self._row(self._theta, run)),
+                ctypes.byref(data),
+                ctypes.c_int64(run),
+                ctypes.c_int64(loss.shape[1]),
+                ctypes.c_void_p(address(loss[run])),
+                ctypes.c_void_p(address(right[run])),
+            )
+            if answer == -1:
+                raise MemoryError
+            if runs.start == 0:
+                between()
+
+    def _of(self, data: DataStructure, runs: slice) -> DataStructure:
+        """The same rows, counted from the first of these runs."""
+        return DataStructure(
+            data.tokens + runs.start * data.tokens_apart,
+            data.targets + runs.start * data.targets_apart * FLOAT_BYTES,
+            data.tokens_apart,
+            data.targets_apart,
+        )
+
+    def _row(self, rows: Tensor, run: int) -> int:
+        """Where the row of a run begins."""
+        return rows.data_ptr() + run * self.layout.stride * FLOAT_BYTES
