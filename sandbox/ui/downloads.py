@@ -12,7 +12,7 @@ from sandbox.store import Run
 from sandbox.store.again import python_script, safe_name, toml_text
 from sandbox.store.export import csv_text
 from sandbox.store.tables import event_table, reading_tables, scalar_table
-from sandbox.ui import links
+from sandbox.ui import links, study_files
 from sandbox.ui.settings import Plain
 
 
@@ -39,9 +39,7 @@ def link(plain: Plain, key: str) -> None:
 
 def setup_address(plain: Plain) -> str:
     """The address of the Sandbox that restores `plain`, on the host that the person came by."""
-    here = (st.context.url or "").partition("?")[0]
-    root = here.rsplit("/", 1)[0] if here.count("/") > 2 else here
-    return f"{root}/sandbox?{links.PARAMETER}={links.encode(plain)}"
+    return f"{study_files.root()}/sandbox?{links.PARAMETER}={links.encode(plain)}"
 
 
 def setup_parameter(plain: Plain) -> dict[str, str]:

@@ -1,16 +1,17 @@
 """The tabs of the study: one for each thing that a run recorded, with the choices that its figure needs."""
 
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
 
 from sandbox.foundations.errors import SandboxError
 from sandbox.store import Run
-from sandbox.ui import choices
+from sandbox.ui import choices, study_files
 from sandbox.ui.words import escaped
 
 LOSS, ACCURACY, BY_GROUP = "Loss", "Accuracy", "Accuracy by group"
-OF_ONE_SEED = ("Trajectory", "AttentionMap", "Certificate", "SmallModel")
+OF_ONE_SEED = ("Trajectory", "AttentionMap", "Certificate", "SmallModel", "Table")
 """Readings whose drawing shows one arm and seed; the others show all of them."""
 
 
@@ -31,18 +32,23 @@ def _title(kind: str) -> str:
 
 def draw(figures: Any, run: Run, name: str, key: str, dark: bool) -> None:
     """Draw the tab called `name`; `figures` is the package of figures."""
+
+    def show(drawing: Any) -> None:
+        place(drawing, key)
+        study_files.files(figures, run, name, drawing, dark, key)
+
     try:
         if name == LOSS:
             row = st.container(horizontal=True, gap="medium", key=f"{key}.choices")
             log = row.toggle("Log axis", key=f"{key}.log")
             batches = row.toggle("Every step, batch by batch", key=f"{key}.batches")
-            place(figures.loss_figure(run, dark, log, batches, _interval(row, run, key)), key)
+            show(figures.loss_figure(run, dark, log, batches, _interval(row, run, key)))
         elif name == ACCURACY:
-            place(figures.accuracy_figure(run, dark, _interval(st, run, key)), key)
+            show(figures.accuracy_figure(run, dark, _interval(st, run, key)))
         elif name == BY_GROUP:
-            _by_group(figures, run, key, dark)
+            show(_by_group(figures, run, key, dark))
         else:
-            _reading(figures, run, name, key, dark)
+            _reading(figures, run, name, key, dark, show)
     except SandboxError as error:
         st.info(escaped(str(error)))
 
@@ -56,7 +62,6 @@ def place(drawing: Any, key: str) -> None:
         alt=drawing.alt,
         config={
             "displaylogo": False,
-            "toImageButtonOptions": {"format": "svg", "scale": 1},
             "responsive": True,
         },
     )
@@ -69,15 +74,15 @@ def _interval(place: Any, run: Run, key: str) -> bool:
     return len(run.seeds) > 1 and bool(place.toggle("Band: 95 % interval of the mean", key=f"{key}.interval"))
 
 
-def _by_group(figures: Any, run: Run, key: str, dark: bool) -> None:
+def _by_group(figures: Any, run: Run, key: str, dark: bool) -> Any:
     groups = figures.groups_of(run)
     left, right = st.columns(2)
     group = left.selectbox("Rows by", list(groups), key=f"{key}.group", filter_mode=None)
     label = right.selectbox("Of which", groups[group], key=f"{key}.label.{group}", filter_mode=None)
-    place(figures.group_figure(run, group, label, dark, _interval(st, run, key)), key)
+    return figures.group_figure(run, group, label, dark, _interval(st, run, key))
 
 
-def _reading(figures: Any, run: Run, name: str, key: str, dark: bool) -> None:
+def _reading(figures: Any, run: Run, name: str, key: str, dark: bool, show: Callable[[Any], None]) -> None:
     kind = next(k for arm in run.arms for k in run.reading_kinds(arm) if _title(k) == name)
     row = st.container(horizontal=True, vertical_alignment="bottom", key=f"{key}.choices")
     arm = run.arms[0]
@@ -119,7 +124,7 @@ def _reading(figures: Any, run: Run, name: str, key: str, dark: bool) -> None:
                 width=110,
                 format_func=lambda i: str(i + 1),
             )
-    place(figures.draw(figures.Asked(run=run, kind=kind, dark=dark, **chosen)), key)
+    show(figures.draw(figures.Asked(run=run, kind=kind, dark=dark, **chosen)))
     for without, reason in (meta.get("without") or {}).items():
         st.caption(f"{escaped(without.capitalize())}: {escaped(reason)}")
 
@@ -133,4 +138,6 @@ def _heads(run: Run, kind: str, arm: str) -> tuple[int, int]:
         return shape[1], shape[2]
     if hasattr(answer, "bound"):
         return answer.bound.shape[2:4]
+    if hasattr(answer, "cells"):
+        return answer.cells.shape[1], answer.cells.shape[2]
     return answer.weights.shape[1:3] if hasattr(answer, "weights") else (1, 1)
