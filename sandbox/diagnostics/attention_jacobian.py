@@ -1,29 +1,19 @@
 """Condition of the attention Jacobian: how unevenly a head's output answers to its three matrices."""
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
 from sandbox.diagnostics.family import Diagnostic, SnapshotView
-from sandbox.diagnostics.heads import Head, softmax_heads
+from sandbox.diagnostics.jacobians import MOST_OUTPUTS, measured_jacobians, size_of_j
 from sandbox.foundations.answers import NotApplicable
 from sandbox.foundations.knobs import knob
 from sandbox.foundations.readings import Answer, PerHead, Provenance
 from sandbox.mathematics.condition import default_tolerance
-from sandbox.mathematics.jacobian_bounds import paper_expression
-from sandbox.mathematics.jacobian_condition import JacobianCondition, jacobian_condition
 from sandbox.mathematics.middle import geometric_mean_of_finite, median_of_condition
 
-MOST_OUTPUTS = 2048  # N d: beyond it J takes more than a gigabyte or minutes
 PAPER = "the paper's expression (Eq. 10 with kappa_+), no bound"
-
-
-class Measured(NamedTuple):
-    """The Jacobian of one head on one sample."""
-
-    head: Head
-    condition: JacobianCondition
 
 
 @Diagnostic.variants.register("attention jacobian")
@@ -56,21 +46,30 @@ class AttentionJacobian(Diagnostic):
 
     def read(self, view: SnapshotView) -> Answer:
         """Middles over samples; "rank" and "ceiling" as medians, so that infinite says rank r of R."""
+        if "query" in view.projections and size_of_j(view)[0] > MOST_OUTPUTS:
+            return NotApplicable(
+                f"A head of {size_of_j(view)[0]} outputs (tokens times width) is beyond {MOST_OUTPUTS}, up "
+                "to which J is formed; shorten the sequences or narrow the heads."
+            )
         found = measured_jacobians(view, self.sequences)
         if isinstance(found, NotApplicable):
             return found
-        shape, broken, members = found
+        n_outputs, n_parameters = size_of_j(view)
+        shape = found.shape
         grids = {name: np.full(shape, np.nan) for name in ("kappa", "effective", "rank", "ceiling", "paper")}
         ends = {name: np.full(shape, np.nan) for name in ("largest", "smallest")}
-        for head, condition in members:
-            grids["kappa"][head.place] = condition.kappa
-            grids["effective"][head.place] = condition.kappa_effective
-            grids["rank"][head.place] = condition.rank
-            grids["ceiling"][head.place] = condition.ceiling
-            grids["paper"][head.place] = paper_expression(*head[1:])
-            ends["largest"][head.place] = condition.largest
-            ends["smallest"][head.place] = condition.smallest_nonzero
-        share = np.where(broken, np.nan, np.isinf(grids["kappa"]).mean(axis=-1))
+        for member in found.members:
+            condition, place = member.condition, member.place
+            if condition is None:
+                continue
+            grids["kappa"][place] = condition.kappa
+            grids["effective"][place] = condition.kappa_effective
+            grids["rank"][place] = condition.rank
+            grids["ceiling"][place] = condition.ceiling
+            grids["paper"][place] = member.paper
+            ends["largest"][place] = condition.largest
+            ends["smallest"][place] = condition.smallest_nonzero
+        share = np.where(found.broken, np.nan, np.isinf(grids["kappa"]).mean(axis=-1))
         columns = {
             "median": median_of_condition(grids["kappa"]),
             "geometric mean": geometric_mean_of_finite(grids["kappa"]),
@@ -82,7 +81,6 @@ class AttentionJacobian(Diagnostic):
             "smallest non-zero": median_of_condition(ends["smallest"]),
             PAPER: median_of_condition(grids["paper"]),
         }
-        n_outputs, n_parameters = _size(view)
         return PerHead(
             columns=columns,
             unit=self.unit,
@@ -111,40 +109,3 @@ class AttentionJacobian(Diagnostic):
                 ),
             ),
         )
-
-
-def rank_sentence(kappa: float, rank: int, ceiling: int) -> str:
-    """kappa as it is said: a number, or "infinite (rank r of R)" where J loses rank beyond its structure."""
-    return f"infinite (rank {rank} of {ceiling})" if np.isinf(kappa) else f"{kappa:.4g}"
-
-
-def measured_jacobians(
-    view: SnapshotView, n_sequences: int
-) -> tuple[tuple[int, int, int, int], np.ndarray, list[Measured]] | NotApplicable:
-    """The shape (run, layer, head, sample), the broken heads, and J's condition elsewhere; once a view."""
-    name = f"jacobians of {n_sequences}"
-    if name not in view.memo:
-        view.memo[name] = _measured(view, n_sequences)
-    found: tuple[tuple[int, int, int, int], np.ndarray, list[Measured]] | NotApplicable = view.memo[name]
-    return found
-
-
-def _measured(
-    view: SnapshotView, n_sequences: int
-) -> tuple[tuple[int, int, int, int], np.ndarray, list[Measured]] | NotApplicable:
-    if "query" in view.projections and _size(view)[0] > MOST_OUTPUTS:
-        return NotApplicable(
-            f"A head of {_size(view)[0]} outputs (tokens times width) is beyond {MOST_OUTPUTS}, up to which "
-            "J is formed; shorten the sequences or narrow the heads."
-        )
-    heads = softmax_heads(view, n_sequences)
-    if isinstance(heads, NotApplicable):
-        return heads
-    members = [Measured(h, jacobian_condition(*h[1:])) for h in heads.members]
-    return heads.shape, heads.broken, members
-
-
-def _size(view: SnapshotView) -> tuple[int, int]:
-    """Rows and columns of J for a sequence without padding."""
-    d_model, d_head = view.projections["query"].shape[-2:]
-    return view.probe.tokens.shape[1] * d_head, 3 * d_model * d_head

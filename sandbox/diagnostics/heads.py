@@ -10,7 +10,7 @@ from sandbox.attention.skeleton import PROJECTIONS, MultiHeadAttention
 from sandbox.diagnostics.family import SnapshotView
 from sandbox.diagnostics.replay import module_of, parts_of, replay
 from sandbox.foundations.answers import NotApplicable
-from sandbox.mathematics.jacobian_factors import attention_weights
+from sandbox.mathematics.jacobian_factors import AttentionFactors, attention_factors, attention_weights
 
 AGREEMENT = 1e-6  # float64 against float64: only another formula differs by more
 NO_SELF_ATTENTION = NotApplicable(
@@ -36,6 +36,10 @@ class Head(NamedTuple):
     """What the model multiplies its scores by, read off the recorded scores."""
     mask: Bool[np.ndarray, "token token"]
     """True where a query gives a key any weight."""
+
+    def factors(self) -> AttentionFactors:
+        """What its Jacobian and the bounds on it are built of."""
+        return attention_factors(self.tokens, self.query, self.key, self.value, self.scale, self.mask)
 
 
 class Heads(NamedTuple):

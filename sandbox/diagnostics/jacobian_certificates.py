@@ -5,22 +5,21 @@ from typing import ClassVar
 
 import numpy as np
 
-from sandbox.diagnostics.attention_jacobian import measured_jacobians
 from sandbox.diagnostics.family import Diagnostic, SnapshotView
+from sandbox.diagnostics.jacobians import BOUNDS, MOST_OUTPUTS, measured_jacobians
 from sandbox.foundations.answers import NotApplicable
-from sandbox.foundations.certificate import DOES_NOT_APPLY, HOLDS, VIOLATED, Certificate
+from sandbox.foundations.certificate import DOES_NOT_APPLY, HOLDS, NOT_COMPUTED, VIOLATED, Certificate
 from sandbox.foundations.knobs import knob
 from sandbox.foundations.readings import Answer, Provenance
-from sandbox.mathematics.jacobian_bounds import norm_bound, row_bound
 
 REASONS = (
     "a sequence has more tokens than the model has channels (N > D), so P X cannot have full row rank",
     "P X has lost row rank at the stated tolerance",
     "weights or activations are not finite",
+    f"a head of more than {MOST_OUTPUTS} outputs, beyond which J is not formed, has no measured kappa(J)",
 )
-TOO_LONG, RANK_LOST, NOT_FINITE = range(len(REASONS))
+TOO_LONG, RANK_LOST, NOT_FINITE, TOO_LARGE = range(len(REASONS))
 ROUNDING = 1e-6  # relative; kappa by J J^T is good to about this
-BOUNDS = {"norm bound": norm_bound, "row bound": row_bound}
 STATEMENTS = (
     r"kappa(J) <= sqrt((s/2 |X|^3 |W_V|)^2 (|W_Q|^2 + |W_K|^2) + |PX|^2) / sigma_min(PX), where N <= D and "
     "P X has full row rank (derived)",
@@ -58,19 +57,18 @@ class JacobianCertificates(Diagnostic):
         found = measured_jacobians(view, self.sequences)
         if isinstance(found, NotApplicable):
             return found
-        (n_runs, n_layers, n_heads, n_samples), broken, members = found
+        n_runs, n_layers, n_heads, n_samples = found.shape
         shape = (n_runs, len(BOUNDS), n_layers, n_heads, n_samples)
         bound, kappa = np.full(shape, np.inf), np.full(shape, np.nan)
         long = np.zeros(shape, dtype=np.bool_)
-        for head, condition in members:
-            run, layer, place, sample = head.place
+        for member in found.members:
+            run, layer, place, sample = member.place
             cell = (run, slice(None), layer, place, sample)
-            bound[cell] = [of(*head[1:]) for of in BOUNDS.values()]
-            kappa[cell] = condition.kappa
-            long[cell] = len(head.tokens) > head.tokens.shape[1]
-        return _conclude(
-            bound, kappa, long, np.broadcast_to(broken[:, None], shape[:-1]), self.provenance(view)
-        )
+            bound[cell] = member.bounds
+            kappa[cell] = np.nan if member.condition is None else member.condition.kappa
+            long[cell] = member.more_tokens_than_channels
+        broken = np.broadcast_to(found.broken[:, None], shape[:-1])
+        return _conclude(bound, kappa, long, broken, self.provenance(view))
 
     def provenance(self, view: SnapshotView) -> Provenance:
         """How bounds and measured values came about."""
@@ -89,14 +87,19 @@ class JacobianCertificates(Diagnostic):
 def _conclude(
     bound: np.ndarray, kappa: np.ndarray, long: np.ndarray, broken: np.ndarray, provenance: Provenance
 ) -> Certificate:
-    """States from per-sample bounds (run, certificate, layer, head, sample); infinite ones do not apply."""
+    """States from per-sample bounds (run, certificate, layer, head, sample); infinite ones do not apply.
+
+    A bound beside a kappa that is no number is not computed: there is nothing to hold it against.
+    """
     applies = np.isfinite(bound)
     any_applies = applies.any(axis=-1)
     violated = (applies & (kappa > bound * (1 + ROUNDING))).any(axis=-1)
-    state = np.where(any_applies, np.where(violated, VIOLATED, HOLDS), DOES_NOT_APPLY)
+    unmeasured = (applies & np.isnan(kappa)).any(axis=-1)
+    state = np.where(violated, VIOLATED, np.where(unmeasured, NOT_COMPUTED, HOLDS))
+    state = np.where(any_applies, state, DOES_NOT_APPLY)
     reason = np.where(long.all(axis=-1), TOO_LONG, RANK_LOST)
     reason = np.where(broken, NOT_FINITE, reason)
-    with_any = np.where(any_applies, -1, reason)
+    with_any = np.where(any_applies, np.where(state == NOT_COMPUTED, TOO_LARGE, -1), reason)
     return Certificate(
         names=tuple(BOUNDS),
         statements=STATEMENTS,

@@ -1,87 +1,61 @@
 """Bounds on the condition of a head's Jacobian: the paper's expression, and two that are proved."""
 
 import numpy as np
-from jaxtyping import Bool, Float, Real
+from jaxtyping import Float, Real
 
-from sandbox.mathematics.condition import (
-    condition_number,
-    condition_number_nonzero,
-    singular_values,
-    spectrum_ends,
-)
-from sandbox.mathematics.jacobian_factors import attention_factors, attention_weights
+from sandbox.mathematics.condition import condition_number, default_tolerance, singular_values, spectrum_ends
+from sandbox.mathematics.jacobian_factors import AttentionFactors
 
 
-def softmax_covariance(weights: Real[np.ndarray, "query key"]) -> Float[np.ndarray, "entry entry"]:
-    """Lambda(P): the block Diag(p) - p p^T for every row p; always singular, since each block sends 1 to 0.
+def softmax_covariance_values(weights: Real[np.ndarray, "query key"]) -> Float[np.ndarray, " value"]:
+    """Singular values of Lambda(P), descending: those of the blocks Diag(p) - p p^T of every row p.
 
-    Blocks stand one row after the other, which changes the order of entries and no singular value.
+    Lambda is block-diagonal and never formed. Each block sends the vector of ones to 0, so it is always
+    singular, and at least one value per row is zero up to rounding.
     """
-    n_queries, n_keys = weights.shape
-    covariance = np.zeros((n_queries, n_keys, n_queries, n_keys))
-    for query, row in enumerate(weights):
-        covariance[query, :, query, :] = np.diag(row) - np.outer(row, row)
-    return covariance.reshape(n_queries * n_keys, n_queries * n_keys)
+    rows = np.asarray(weights, dtype=np.float64)
+    blocks = rows[:, :, None] * (np.eye(rows.shape[1]) - rows[:, None, :])
+    return np.sort(np.abs(np.linalg.eigvalsh(blocks)), axis=None)[::-1]
 
 
-def paper_expression(
-    x: Real[np.ndarray, "token model"],
-    w_q: Real[np.ndarray, "model head"],
-    w_k: Real[np.ndarray, "model head"],
-    w_v: Real[np.ndarray, "model head"],
-    scale: float,
-    mask: Bool[np.ndarray, "token token"] | None = None,
-) -> float:
+def paper_expression(factors: AttentionFactors) -> float:
     """kappa(X)^3 kappa_+(Lambda(P)) kappa(W_V) (kappa(W_Q) + kappa(W_K)) + kappa(X) kappa(P).
 
     Read literally it is infinite, because Lambda is always singular; with kappa_+ (our reading) it is finite
     but no bound, so it is never shown as a certificate. (Saratchandran & Lucey 2603.07162, Eq. 10)
     """
-    weights = attention_weights(x, w_q, w_k, scale, mask)
     kappa_x, kappa_p, kappa_q, kappa_k, kappa_v = (
-        float(condition_number(m)) for m in (x, weights, w_q, w_k, w_v)
+        float(condition_number(m)) for m in (factors.tokens, factors.weights, *factors.projections)
     )
-    kappa_lambda = float(condition_number_nonzero(softmax_covariance(weights)))
+    values = softmax_covariance_values(factors.weights)
+    kept = values[values > default_tolerance(len(values), len(values)) * values[0]]
+    kappa_lambda = float(kept[0] / kept[-1]) if len(kept) else np.inf
     return kappa_x**3 * kappa_lambda * kappa_v * (kappa_q + kappa_k) + kappa_x * kappa_p
 
 
-def norm_bound(
-    x: Real[np.ndarray, "token model"],
-    w_q: Real[np.ndarray, "model head"],
-    w_k: Real[np.ndarray, "model head"],
-    w_v: Real[np.ndarray, "model head"],
-    scale: float,
-    mask: Bool[np.ndarray, "token token"] | None = None,
-) -> float:
+def norm_bound(factors: AttentionFactors) -> float:
     """sqrt((s/2 |X|^3 |W_V|)^2 (|W_Q|^2 + |W_K|^2) + |PX|^2) / sigma_min(PX) >= kappa(J); spectral norms.
 
     Proved where N <= D and P X has full row rank, infinite elsewhere, where it says nothing. (derived)
     """
-    mixed = attention_weights(x, w_q, w_k, scale, mask) @ x
-    length_x, length_q, length_k, length_v = (float(singular_values(m)[0]) for m in (x, w_q, w_k, w_v))
-    through_scores = (scale / 2 * length_x**3 * length_v) ** 2 * (length_q**2 + length_k**2)
-    return _over_smallest(through_scores, mixed)
+    length_x, length_q, length_k, length_v = (
+        float(singular_values(m)[0]) for m in (factors.tokens, *factors.projections)
+    )
+    through_scores = (factors.scale / 2 * length_x**3 * length_v) ** 2 * (length_q**2 + length_k**2)
+    return _over_smallest(through_scores, factors.mixed)
 
 
-def row_bound(
-    x: Real[np.ndarray, "token model"],
-    w_q: Real[np.ndarray, "model head"],
-    w_k: Real[np.ndarray, "model head"],
-    w_v: Real[np.ndarray, "model head"],
-    scale: float,
-    mask: Bool[np.ndarray, "token token"] | None = None,
-) -> float:
+def row_bound(factors: AttentionFactors) -> float:
     """sqrt(s^2 |X|^2 max_n |M_n|^2 + s^2 |Q|^2 max_n |U_n|^2 + |PX|^2) / sigma_min(PX) >= kappa(J).
 
     Proved where N <= D and P X has full row rank, infinite elsewhere, where it says nothing; 1.01 to 1.7
     times the true value in practice. (derived)
     """
-    factors = attention_factors(x, w_q, w_k, w_v, scale, mask)
     tokens, queries = (singular_values(part)[0] for part in (factors.tokens, factors.queries))
     through_keys, contrast = (
         singular_values(part)[:, 0].max() for part in (factors.through_keys, factors.contrast)
     )
-    through_scores = float(scale**2 * ((tokens * through_keys) ** 2 + (queries * contrast) ** 2))
+    through_scores = float(factors.scale**2 * ((tokens * through_keys) ** 2 + (queries * contrast) ** 2))
     return _over_smallest(through_scores, factors.mixed)
 
 

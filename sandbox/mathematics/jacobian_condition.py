@@ -60,13 +60,22 @@ def jacobian_condition(
     Singular values at most max(N d, 3 D d) epsilon sigma_max count as zero. Raises InvalidData as
     attention_factors does. (Saratchandran & Lucey 2603.07162, Thm 3.4; rank and ceiling are derived)
     """
-    factors = attention_factors(x, w_q, w_k, w_v, scale, mask)
+    return condition_of(attention_factors(x, w_q, w_k, w_v, scale, mask))
+
+
+def condition_of(factors: AttentionFactors) -> JacobianCondition:
+    """`jacobian_condition` of factors that are known already, so that bounds can share them."""
     n_tokens, d_head = factors.queries.shape
     d_model = factors.tokens.shape[1]
     ceiling = structural_ceiling(n_tokens, d_head, int(numerical_rank(factors.tokens)))
     tolerance = default_tolerance(n_tokens * d_head, 3 * d_model * d_head)
     values, method = _leading_singular_values(factors, ceiling)
     return _conclude(values, ceiling, tolerance, method)
+
+
+def rank_sentence(kappa: float, rank: float, ceiling: float) -> str:
+    """kappa as it is said: a number, or "infinite (rank r of R)" where J loses rank beyond its structure."""
+    return f"infinite (rank {rank:g} of {ceiling:g})" if np.isinf(kappa) else f"{kappa:.4g}"
 
 
 def _leading_singular_values(

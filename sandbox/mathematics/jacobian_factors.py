@@ -11,10 +11,15 @@ from sandbox.foundations.errors import InvalidData
 class AttentionFactors(NamedTuple):
     """What the row form of the Jacobian is built of, per query n and output channel j.
 
-    `contrast` U_n = sum_m P_nm (V_m - A_n)(X_m - (PX)_n)^T; `through_keys` M_n = U_n W_K.
+    `mixed` is P X; `contrast` U_n = sum_m P_nm (V_m - A_n)(X_m - (PX)_n)^T; `through_keys` M_n = U_n W_K.
+    `projections` are W_Q, W_K, W_V.
     """
 
     tokens: Float[np.ndarray, "token model"]
+    projections: tuple[
+        Float[np.ndarray, "model head"], Float[np.ndarray, "model head"], Float[np.ndarray, "model head"]
+    ]
+    weights: Float[np.ndarray, "token token"]
     queries: Float[np.ndarray, "token head"]
     mixed: Float[np.ndarray, "token model"]
     contrast: Float[np.ndarray, "token head model"]
@@ -59,7 +64,9 @@ def attention_factors(
     tokens_apart = x[None] - mixed[:, None]  # query key model
     weighted = np.swapaxes(weights[..., None] * values_apart, 1, 2)
     contrast = weighted @ tokens_apart
-    return AttentionFactors(x, x @ w_q, mixed, contrast, contrast @ w_k, scale)
+    return AttentionFactors(
+        x, (w_q, w_k, w_v), weights, x @ w_q, mixed, contrast, contrast @ w_k, float(scale)
+    )
 
 
 def jacobian_from_factors(factors: AttentionFactors) -> Float[np.ndarray, "output parameter"]:

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from sandbox.diagnostics.attention_jacobian import AttentionJacobian, rank_sentence
+from sandbox.diagnostics.attention_jacobian import AttentionJacobian
 from sandbox.diagnostics.heads import softmax_heads
 from sandbox.diagnostics.jacobian_certificates import RANK_LOST, TOO_LONG, JacobianCertificates
 from sandbox.diagnostics.sharpness import Sharpness
 from sandbox.foundations.answers import NotApplicable
-from sandbox.foundations.certificate import DOES_NOT_APPLY, HOLDS, VIOLATED, Certificate
+from sandbox.foundations.certificate import DOES_NOT_APPLY, HOLDS, NOT_COMPUTED, VIOLATED, Certificate
 from sandbox.foundations.readings import PerHead
 from sandbox.mathematics.jacobian_condition import jacobian_condition
 from tests.diagnostics.test_diagnostics_contract import group, look
@@ -86,9 +86,20 @@ def test_the_medians_are_over_the_samples_and_the_paper_expression_is_named_no_b
     assert (answer.columns["largest"] >= answer.columns["smallest non-zero"]).all()
 
 
-def test_an_infinite_value_says_its_rank() -> None:
-    assert rank_sentence(np.inf, 3, 7) == "infinite (rank 3 of 7)"
-    assert rank_sentence(40.3048, 7, 7) == "40.3"
+def test_a_head_too_large_for_j_has_bounds_that_are_held_against_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sound = JacobianCertificates(sequences=2).read(look(group("encoder", seeds=(0,))))
+    for module in ("jacobians", "attention_jacobian"):
+        monkeypatch.setattr(f"sandbox.diagnostics.{module}.MOST_OUTPUTS", 12 * 8 - 1)
+    view = look(group("encoder", seeds=(0,)))
+    found = JacobianCertificates(sequences=2).read(view)
+    assert isinstance(sound, Certificate) and isinstance(found, Certificate)
+    assert (found.state == NOT_COMPUTED).all() and (sound.state == HOLDS).all()
+    np.testing.assert_array_equal(found.bound, sound.bound)
+    assert np.isnan(found.measured).all() and found.sentence(0, 0, 0, 0).startswith("not computed: a head of")
+    answer = AttentionJacobian(sequences=2).read(view)
+    assert isinstance(answer, NotApplicable) and "96 outputs" in answer.reason
 
 
 def test_other_numbers_than_those_recorded_are_noticed() -> None:

@@ -7,8 +7,13 @@ import torch
 from sandbox.foundations.errors import InvalidData
 from sandbox.mathematics.attention_jacobian import attention_jacobian, jacobian_condition
 from sandbox.mathematics.condition import condition_number, condition_number_nonzero, numerical_rank
-from sandbox.mathematics.jacobian_bounds import norm_bound, paper_expression, row_bound, softmax_covariance
-from sandbox.mathematics.jacobian_condition import structural_ceiling
+from sandbox.mathematics.jacobian_bounds import (
+    norm_bound,
+    paper_expression,
+    row_bound,
+    softmax_covariance_values,
+)
+from sandbox.mathematics.jacobian_condition import condition_of, rank_sentence, structural_ceiling
 from sandbox.mathematics.jacobian_factors import (
     attention_factors,
     attention_weights,
@@ -140,32 +145,56 @@ def test_well_conditioned_heads_use_the_gram_matrix_and_others_the_svd() -> None
 def test_the_parts_of_the_papers_expression_agree_with_their_oracles() -> None:
     x, w_q, w_k, _ = ORACLE
     weights = attention_weights(x, w_q, w_k, 1.0)
-    covariance = softmax_covariance(weights)
+    covariance = block_diagonal_covariance(weights)
     assert condition_number_nonzero(covariance) == pytest.approx(3.7660125454, abs=1e-8)
     assert numerical_rank(covariance) == 6 and condition_number(covariance) == np.inf
     assert condition_number(weights) == pytest.approx(153.8994060590, abs=1e-8)
-    assert paper_expression(*ORACLE, 1.0) == pytest.approx(305.6991409726, abs=1e-8)
+    assert paper_expression(attention_factors(*ORACLE, 1.0)) == pytest.approx(305.6991409726, abs=1e-8)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_values_of_the_softmax_covariance_are_those_of_the_whole_matrix(
+    shape: tuple[int, int, int],
+) -> None:
+    x, w_q, w_k, _ = random_head(*shape)
+    weights = attention_weights(x, w_q, w_k, 0.5, np.tri(len(x), dtype=bool))
+    whole = np.linalg.svd(block_diagonal_covariance(weights), compute_uv=False)
+    np.testing.assert_allclose(softmax_covariance_values(weights), whole, atol=1e-15)
+
+
+def block_diagonal_covariance(weights: np.ndarray) -> np.ndarray:
+    """Lambda(P) as a whole, block Diag(p) - p p^T after block."""
+    n_queries, n_keys = weights.shape
+    whole = np.zeros((n_queries, n_keys, n_queries, n_keys))
+    for query, p in enumerate(weights):
+        whole[query, :, query] = np.diag(p) - np.outer(p, p)
+    return whole.reshape(n_queries * n_keys, -1)
 
 
 def test_the_papers_expression_is_no_bound() -> None:
     identity = np.eye(4)
     head = (identity, 1.5 * identity, identity, 10.0 * identity)
     assert jacobian_condition(*head, 1.0).kappa == pytest.approx(12.4961348431, abs=1e-8)
-    assert paper_expression(*head, 1.0) == pytest.approx(6.9410358829, abs=1e-8)
+    assert paper_expression(attention_factors(*head, 1.0)) == pytest.approx(6.9410358829, abs=1e-8)
 
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("scale", [0.1, 1.0])
 def test_proved_bounds_hold_and_the_finer_one_is_below_the_coarser(seed: int, scale: float) -> None:
-    head = random_head(4, 6, 3, seed)
-    kappa = jacobian_condition(*head, scale).kappa
-    assert kappa <= row_bound(*head, scale) * (1 + 1e-9)
-    assert row_bound(*head, scale) <= norm_bound(*head, scale) * (1 + 1e-9)
+    factors = attention_factors(*random_head(4, 6, 3, seed), scale)
+    kappa = condition_of(factors).kappa
+    assert kappa <= row_bound(factors) * (1 + 1e-9)
+    assert row_bound(factors) <= norm_bound(factors) * (1 + 1e-9)
 
 
 def test_proved_bounds_say_nothing_where_their_condition_fails() -> None:
-    head = random_head(6, 4, 2)
-    assert row_bound(*head, 1.0) == norm_bound(*head, 1.0) == np.inf
+    factors = attention_factors(*random_head(6, 4, 2), 1.0)
+    assert row_bound(factors) == norm_bound(factors) == np.inf
+
+
+def test_an_infinite_value_says_its_rank() -> None:
+    assert rank_sentence(np.inf, 3, 7) == "infinite (rank 3 of 7)"
+    assert rank_sentence(40.3048, 7, 7) == "40.3"
 
 
 def test_shapes_that_do_not_fit_and_numbers_that_are_not_finite_are_refused() -> None:
