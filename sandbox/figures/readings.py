@@ -14,6 +14,7 @@ from sandbox.figures.small_models import small_model_figure
 from sandbox.foundations.answers import NotApplicable
 from sandbox.foundations.certificate import Certificate
 from sandbox.foundations.readings import Answer, AttentionMap, PerHead, Provenance, SmallModel, Trajectory
+from sandbox.mathematics.jacobian_condition import rank_sentence
 from sandbox.store import Run
 
 TAIL = 200
@@ -75,6 +76,11 @@ def _(answer: PerHead, asked: Asked) -> Drawing:
                 figure, rails, group, arm_style(index, dark), dash, dash == "solid", dash == "solid"
             )
     notes += rails.lay_out(figure)
+    if {"rank", "ceiling"} <= set(answer.columns) and column in ("median", "geometric mean"):
+        kappa, rank, ceiling = (
+            float(answer.columns[name][0, asked.layer, asked.head]) for name in (column, "rank", "ceiling")
+        )
+        notes.append(f"{asked.arm}, seed {asked.seed}: {rank_sentence(kappa, rank, ceiling)}")
     if len(names) > 1:
         notes.append("the true value lies between the solid and the dotted line")
     alt = f"{asked.kind}, {column}, layer {asked.layer + 1}, head {asked.head + 1}, over steps for all arms."
