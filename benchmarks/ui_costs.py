@@ -26,7 +26,7 @@ from playwright.sync_api import Browser, expect, sync_playwright  # noqa: E402
 from sandbox.runner import queue  # noqa: E402
 from sandbox.runner.control import RunControl  # noqa: E402
 from tests.browser.serving import LONG, App, eventually  # noqa: E402
-from tests.browser.watching import Watched  # noqa: E402
+from tests.browser.watching import Watched, seconds_to_play  # noqa: E402
 from tests.live.serving import FLAGS  # noqa: E402
 
 IDLE_SECONDS = 12.0
@@ -173,6 +173,21 @@ def sessions(app: App, browser: Browser, process: psutil.Process, n: int) -> flo
     return found
 
 
+def openings(app: App, browser: Browser, rounds: int, again: bool) -> list[float]:
+    """Seconds from asking for Home until its recorded run plays; `again` in browsers that saw it before."""
+    found = []
+    for _ in range(rounds):
+        context = browser.new_context()
+        for _ in range(2 if again else 1):
+            page = context.new_page()
+            took = seconds_to_play(page, app.address)
+            page.wait_for_selector("[data-testid=stMain] .acs-live")
+            page.close()
+        found.append(took)
+        context.close()
+    return found
+
+
 def row(what: str, value: float, unit: str, owed: float) -> str:
     """One line of the table; a missed target is marked in words."""
     missed = "" if value <= owed else " **missed**"
@@ -194,6 +209,9 @@ def measure(runs: Path, chromium: str, n_sessions: int, rounds: int) -> list[str
         say(row("UI process before the first page", megabytes(process), "MB", 150))
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+            for browser_kind, again in (("fresh browser", False), ("a browser that was here before", True)):
+                took = median(openings(app, browser, rounds, again))
+                say(row(f"Home asked for to its recorded run playing, {browser_kind}, median", took, "s", 1))
             say(
                 row(
                     f"UI process with {n_sessions} sessions",

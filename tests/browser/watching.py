@@ -59,6 +59,21 @@ def say(sentence: str) -> None:
     sys.stdout.write(f"{sentence}\n")
 
 
+FIRST_MOVE = """const look = () => {
+  const place = document.querySelector('.acs-time input');
+  if (place && Number(place.value) > 0) window.moved = performance.now();
+  else requestAnimationFrame(look);
+};
+requestAnimationFrame(look);"""
+
+
+def seconds_to_play(page: Page, address: str) -> float:
+    """From asking for Home, on a page that is still blank, to the second step of its recorded run."""
+    page.add_init_script(FIRST_MOVE)
+    page.goto(address, wait_until="commit")
+    return float(page.wait_for_function("window.moved").json_value()) / 1000
+
+
 class Watched:
     """What a person does with, and sees of, the run on `page`."""
 
