@@ -1,0 +1,115 @@
+"""The native engine against an eager loop with torch.optim, paired in one process: time per model-step.
+
+Blocks of steps alternate between the two sides in one process on one thread; each pair gives one ratio of CPU
+time per model-step, and the table shows the median of the ratios.
+"""
+
+import os
+
+os.environ["OMP_NUM_THREADS"] = "1"  # read when torch loads its libraries
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import median
+
+import torch
+
+from engine_throughput import Setting, eager_loop
+from sandbox.engine.device import one_thread
+from sandbox.engine.native.library import found_build
+from sandbox.engine.native.visual_group import NativeVisualGroup
+from sandbox.engine.optimizer import Adam
+from sandbox.models.visual_model import VisualModel
+from sandbox.tasks.sparse_modular_addition import SparseModularAddition
+
+MOST_OF_ONE = 1.4
+"""What a model-step with 32 seeds may cost, in model-steps with one."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A model, how many seeds, the ratio that is owed, and the steps of a block on either side."""
+
+    name: str
+    model: VisualModel
+    n_seeds: int
+    target: float
+    eager_steps: int
+    native_steps: int = 640
+
+    def setting(self) -> Setting:
+        """The shape as an arm on sparse modular addition, at the published defaults."""
+        task = SparseModularAddition(split="overlapping")
+        return Setting(task, self.model, 32, Adam(learning_rate=3e-3))
+
+
+SHAPES = [
+    Shape("visual model d2, one seed", VisualModel(), 1, 100, 64),
+    Shape("visual model d2, 32 seeds", VisualModel(), 32, 100, 4),
+    Shape("visual model d8, 32 seeds", VisualModel(d_model=8), 32, 100, 4, 128),
+]
+
+
+def cpu_us(advance: Callable[[int], object], n_steps: int, n_seeds: int) -> float:
+    """CPU microseconds per model-step of one block."""
+    start = time.process_time()
+    advance(n_steps)
+    return 1e6 * (time.process_time() - start) / (n_steps * n_seeds)
+
+
+def compare(shape: Shape, n_pairs: int) -> dict[str, float | str | int]:
+    """Medians over alternating blocks; the order within a pair alternates too."""
+    setting, seeds = shape.setting(), range(shape.n_seeds)
+    sides = {
+        "eager": (eager_loop(setting, seeds), shape.eager_steps),
+        "native": (NativeVisualGroup(setting, seeds).advance, shape.native_steps),
+    }
+    for advance, steps in sides.values():
+        advance(steps)
+    times: dict[str, list[float]] = {"eager": [], "native": []}
+    for pair in range(n_pairs):
+        for name in sorted(sides, reverse=bool(pair % 2)):
+            times[name].append(cpu_us(*sides[name], shape.n_seeds))
+    return {
+        "shape": shape.name,
+        "seeds": shape.n_seeds,
+        "eager_us": median(times["eager"]),
+        "native_us": median(times["native"]),
+        "ratio": median(e / n for e, n in zip(times["eager"], times["native"], strict=True)),
+        "target": shape.target,
+    }
+
+
+def main() -> int:
+    """Print the table; the exit code is 1 where a target is missed."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--quick", action="store_true", help="5 pairs of blocks instead of 15")
+    parser.add_argument("--json", action="store_true", help="one JSON object instead of the table")
+    options = parser.parse_args()
+    build, why = found_build()
+    if not build:
+        print(f"Nothing to measure: {why}.")
+        return 0
+    one_thread()
+    rows = [compare(shape, 5 if options.quick else 15) for shape in SHAPES]
+    of_one = rows[1]["native_us"] / rows[0]["native_us"]  # type: ignore[operator]
+    if options.json:
+        print(json.dumps({"torch": torch.__version__, "build": build, "rows": rows, "32 to 1": of_one}))
+    else:
+        print("| shape | seeds | eager us | native us | ratio | target |\n|---|---|---|---|---|---|")
+        for row in rows:
+            print(
+                f"| {row['shape']} | {row['seeds']} | {row['eager_us']:.0f} | {row['native_us']:.2f} "
+                f"| {row['ratio']:.0f} | {row['target']} |"
+            )
+        print(f"\nA model-step of 32 seeds costs {of_one:.2f} of one seed's (owed: at most {MOST_OF_ONE}).")
+        print(f"CPU time per model-step, one thread, build {build}, torch {torch.__version__}.")
+    return int(any(row["ratio"] < row["target"] for row in rows) or of_one > MOST_OF_ONE)  # type: ignore[operator]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
