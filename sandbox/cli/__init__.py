@@ -10,7 +10,9 @@ from typing import NoReturn
 
 from sandbox.foundations.errors import SandboxError
 
-COMMANDS = ("serve", "train", "show", "export", "list", "theta", "condition", "listops", "doctor")
+COMMANDS = (
+    "serve", "train", "show", "export", "import", "check", "list", "theta", "condition", "listops", "doctor",
+)  # fmt: skip
 DONE, FAILURE, BAD_INPUT = 0, 1, 2
 
 

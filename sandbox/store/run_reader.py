@@ -17,7 +17,7 @@ from sandbox.store import rows
 from sandbox.store.folder import DATABASE, EXPERIMENT, plain_text, read_experiment
 from sandbox.store.read_only import ReadOnlyDatabase
 from sandbox.store.rows import LAST
-from sandbox.store.schema import ALL, WEIGHTS, is_number, is_status, require_schema
+from sandbox.store.schema import ALL, WEIGHTS, is_number, is_status, require_ours, require_schema
 from sandbox.store.staleness import as_it_stands
 
 LATEST = 2.5e11
@@ -65,6 +65,7 @@ class Run:
         self.seeds: tuple[int, ...] = tuple(self.experiment["seeds"])
         self._database = ReadOnlyDatabase(self.path / DATABASE)
         try:
+            self._database.read(lambda db: require_ours(db, self.path / DATABASE))
             require_schema(self.meta("schema"), self.path / DATABASE)
             if plain_text(self.meta("experiment")) != plain_text(self.experiment):
                 raise RunUnavailable(

@@ -27,6 +27,9 @@ DDL = (
     "seed INTEGER NOT NULL, kind TEXT NOT NULL, detail TEXT NOT NULL, UNIQUE(step, arm, seed, kind))",
 )
 
+TABLES = frozenset({"meta"})
+"""What a run's database of any version has; all of its tables appear in one transaction."""
+
 ALL = -1
 """The arm or seed of an event that concerns every one of them."""
 
@@ -63,6 +66,10 @@ def named_faults(path: Path) -> Iterator[None]:
         raise RunUnavailable(
             f"{path} cannot be used: {fault}; restore it from a copy, or start a new run."
         ) from fault
+    except UnicodeDecodeError as fault:  # SQLite's own words quote what the damaged file holds
+        raise RunUnavailable(
+            f"{path} cannot be used: it holds what is no text ({fault.reason}); restore it from a copy."
+        ) from fault
     except OSError as fault:
         if fault.errno in _FULL:
             raise _full(path, fault) from fault
@@ -73,6 +80,19 @@ def named_faults(path: Path) -> Iterator[None]:
 
 def _full(path: Path, fault: Exception) -> StorageFull:
     return StorageFull(f"{path} cannot grow: the disk is full ({fault}); free some space, then resume.")
+
+
+def require_ours(db: sqlite3.Connection, path: Path) -> None:
+    """Raise RunUnavailable, naming what it is, unless the database `path` has the tables of a run."""
+    found = {name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    if found >= TABLES:
+        return
+    if not found:
+        raise RunUnavailable(f"{path} is an empty database; nothing was recorded, or the copy is incomplete.")
+    listed = ", ".join(repr(name[:40]) for name in sorted(found)[:6])
+    raise RunUnavailable(
+        f"{path} is a foreign SQLite file with the tables {listed}, not a run's; put the run's own there."
+    )
 
 
 def require_schema(found: Any, path: Path) -> None:

@@ -239,9 +239,9 @@ def damage_newer(folder: Path) -> None:
         (damage_pair, r"experiment\.json is not the experiment that run\.sqlite"),
         (damage_header, r"run\.sqlite cannot be used: file is not a database"),
         (damage_length, r"run\.sqlite cannot be used: database disk image is malformed"),
-        (damage_emptied, r"run\.sqlite cannot be used: no such table"),
+        (damage_emptied, r"run\.sqlite is an empty database; nothing was recorded"),
         (damage_missing, r"run\.sqlite is missing"),
-        (damage_foreign, r"run\.sqlite cannot be used: no such table"),
+        (damage_foreign, r"run\.sqlite is a foreign SQLite file with the tables 'songs'"),
         (damage_newer, r"run\.sqlite has schema 2 and this version reads up to 1"),
     ],
 )

@@ -1,0 +1,179 @@
+"""Checking a run's folder: every file is read to its end, and what is damaged is said by name."""
+
+import json
+import re
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sandbox.foundations.errors import RunUnavailable
+from sandbox.store.checkpoint import checkpoint_files, read_checkpoint
+from sandbox.store.folder import DATABASE, EXPERIMENT, plain_text, read_experiment
+from sandbox.store.read_only import ReadOnlyDatabase
+from sandbox.store.schema import is_status, require_ours, require_schema
+
+MOST_FINDINGS = 50
+"""Of one file; the rest is counted."""
+HALF = re.compile(r".+\.part")
+_META = "SELECT key, value FROM meta ORDER BY key"
+_SCALARS = "SELECT arm, name, step, length(data) FROM scalars ORDER BY arm, name, step"
+_SNAPSHOTS = "SELECT arm, name, step, dtype, shape, length(data) FROM snapshots ORDER BY arm, name, step"
+_EVENTS = "SELECT id, step, arm, seed FROM events ORDER BY id"
+_INTACT = "PRAGMA integrity_check(20)"
+
+
+@dataclass
+class Checked:
+    """What a look at a whole folder found."""
+
+    folder: Path
+    damage: list[tuple[str, str]] = field(default_factory=list)
+    """(file, sentence) of everything that is not as a run writes it."""
+    notes: list[tuple[str, str]] = field(default_factory=list)
+    """(file, sentence) of what is worth knowing and does no harm."""
+    counts: dict[str, int] = field(default_factory=dict)
+    """What was read: scalars, snapshots, events, checkpoints."""
+
+    @property
+    def sound(self) -> bool:
+        """Whether nothing is damaged."""
+        return not self.damage
+
+    def add(self, file: str, faults: Iterator[str]) -> None:
+        """Take up the faults of one file, at most MOST_FINDINGS of them in words."""
+        found = list(faults)
+        self.damage += [(file, fault) for fault in found[:MOST_FINDINGS]]
+        if len(found) > MOST_FINDINGS:
+            self.damage.append((file, f"and {len(found) - MOST_FINDINGS} faults more"))
+
+
+def check_folder(folder: Path) -> Checked:
+    """Read every file of the run in `folder`, changing nothing; RunUnavailable where there is no folder."""
+    if not folder.is_dir():
+        raise RunUnavailable(f"There is no run folder {folder}; `list` prints those that exist.")
+    checked = Checked(folder)
+    plain: dict[str, Any] | None = None
+    try:
+        plain = read_experiment(folder)
+    except RunUnavailable as fault:
+        checked.damage.append((EXPERIMENT, str(fault)))
+    _check_database(checked, plain)
+    checkpoints = checkpoint_files(folder)
+    for _, path in checkpoints:
+        try:
+            read_checkpoint(path)
+        except RunUnavailable as fault:
+            checked.damage.append((path.name, str(fault)))
+    checked.counts["checkpoints"] = len(checkpoints)
+    if not checkpoints:
+        checked.notes.append(("checkpoint-*.safetensors", "none: the run can be read, but not trained on"))
+    for path in sorted(folder.iterdir()):
+        if HALF.fullmatch(path.name):
+            checked.notes.append((path.name, "left over from a write that was cut short; it is not used"))
+    return checked
+
+
+def _check_database(checked: Checked, plain: dict[str, Any] | None) -> None:
+    path = checked.folder / DATABASE
+    if not path.is_file():
+        checked.damage.append(
+            (DATABASE, f"{path} is missing; nothing was recorded, or the copy is incomplete.")
+        )
+        return
+    database = ReadOnlyDatabase(path)
+
+    def ask(db: sqlite3.Connection) -> list[tuple[str, list[str]]]:
+        require_ours(db, path)
+        intact = [str(row[0]) for row in db.execute(_INTACT)]
+        if intact != ["ok"]:
+            return [("", [f"{path} is damaged: {'; '.join(intact)[:500]}; restore it from a copy."])]
+        meta = dict(db.execute(_META))
+        faults = list(_meta_faults(meta, plain, path))
+        n_arms, n_seeds = (_count(meta, key) for key in ("arms", "seeds"))
+        return [
+            ("", faults),
+            ("scalars", list(_scalar_faults(db, n_arms, n_seeds, checked.counts))),
+            ("snapshots", list(_snapshot_faults(db, n_arms, n_seeds, checked.counts))),
+            ("events", list(_event_faults(db, n_arms, checked.counts))),
+        ]
+
+    try:
+        for table, faults in database.read(ask):
+            checked.add(f"{DATABASE}{f', table {table}' if table else ''}", iter(faults))
+    except RunUnavailable as unusable:
+        checked.damage.append((DATABASE, str(unusable)))
+    finally:
+        database.close()
+
+
+def _meta_faults(meta: dict[str, str], plain: dict[str, Any] | None, path: Path) -> Iterator[str]:
+    values = {}
+    for key, text in meta.items():
+        try:
+            values[key] = json.loads(text)
+        except (ValueError, RecursionError, TypeError):
+            yield f"what is recorded as {key!r} is no JSON"
+    try:
+        require_schema(values.get("schema"), path)
+    except RunUnavailable as fault:
+        yield str(fault)
+    if "status" in values and not is_status(values["status"]):
+        yield "its status is not one of a run"
+    if plain is not None and plain_text(values.get("experiment")) != plain_text(plain):
+        yield f"it records another experiment than {EXPERIMENT} beside it"
+
+
+def _count(meta: dict[str, str], key: str) -> int:
+    try:
+        found = json.loads(meta.get(key, "[]"))
+    except ValueError:
+        return 0
+    return len(found) if isinstance(found, list) else 0
+
+
+def _scalar_faults(
+    db: sqlite3.Connection, n_arms: int, n_seeds: int, counts: dict[str, int]
+) -> Iterator[str]:
+    counts["scalars"] = 0
+    for arm, name, step, length in db.execute(_SCALARS):
+        counts["scalars"] += 1
+        if not 0 <= arm < n_arms:
+            yield f"{name} at step {step} is of arm {arm}, and there are {n_arms}"
+        elif length != 8 * n_seeds:
+            yield f"{name} at step {step} holds {length} bytes, not {8 * n_seeds} for {n_seeds} seeds"
+
+
+def _snapshot_faults(
+    db: sqlite3.Connection, n_arms: int, n_seeds: int, counts: dict[str, int]
+) -> Iterator[str]:
+    counts["snapshots"] = 0
+    for arm, name, step, dtype, shape, length in db.execute(_SNAPSHOTS):
+        counts["snapshots"] += 1
+        if not 0 <= arm < n_arms:
+            yield f"{name} at step {step} is of arm {arm}, and there are {n_arms}"
+        elif dtype != "json" and (fault := _array_fault(dtype, shape, length, n_seeds)):
+            yield f"{name} at step {step}: {fault}"
+
+
+def _array_fault(dtype: str, shape: str, length: int, n_seeds: int) -> str:
+    try:
+        sizes = json.loads(shape)
+        needed = np.dtype(dtype).itemsize * prod(int(size) for size in sizes)
+    except (ValueError, TypeError):
+        return f"{dtype} {shape} is no array"
+    if needed != length:
+        return f"{length} bytes, not {needed} for {dtype} {shape}"
+    return "" if not sizes or sizes[0] == n_seeds else f"{sizes[0]} rows for {n_seeds} seeds"
+
+
+def _event_faults(db: sqlite3.Connection, n_arms: int, counts: dict[str, int]) -> Iterator[str]:
+    counts["events"] = 0
+    for id_, step, arm, _ in db.execute(_EVENTS):
+        counts["events"] += 1
+        if not -1 <= arm < n_arms:
+            yield f"event {id_} at step {step} is of arm {arm}, and there are {n_arms}"

@@ -1,0 +1,163 @@
+"""A check reads everything to its end, changes nothing, and names what is damaged."""
+
+import hashlib
+import os
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sandbox.cli import main
+from sandbox.foundations.errors import RunUnavailable
+from sandbox.foundations.readings import PerHead
+from sandbox.store import RunWriter
+from sandbox.store.check import MOST_FINDINGS, check_folder
+
+CHECKPOINT = "checkpoint-000000000050.safetensors"
+SNAPSHOTS = "run.sqlite, table snapshots"
+CapSys = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def folder(writer: RunWriter) -> Path:
+    """A finished run with everything that a run records."""
+    writer.scalars(0, "loss", range(300), np.ones((300, 3)))
+    writer.scalars(1, "loss", range(300), np.full((300, 3), np.nan))
+    for step in range(0, 300, 10):
+        reading = PerHead(columns={"mean": np.zeros((3, 1, 2))}, unit="nats")
+        writer.reading(step, 0, "attention entropy", reading)
+        writer.weights(step, 1, np.ones((3, 40), dtype=np.float32))
+    writer.event(9, "nan", arm=1, seed=3)
+    writer.checkpoint(50, {"theta": np.arange(30.0)})
+    writer.status("done", 299, 3.0)
+    writer.close()
+    return writer.path
+
+
+def change(folder: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(folder / "run.sqlite")) as db, db:
+        for statement in statements:
+            db.execute(statement)
+
+
+def cut(file: str, length: int) -> Callable[[Path], None]:
+    return lambda folder: os.truncate(folder / file, length)
+
+
+def flip(file: str, at: int) -> Callable[[Path], None]:
+    def act(folder: Path) -> None:
+        content = bytearray((folder / file).read_bytes())
+        content[at] ^= 0xFF
+        (folder / file).write_bytes(content)
+
+    return act
+
+
+def gone(file: str) -> Callable[[Path], None]:
+    return lambda folder: (folder / file).unlink()
+
+
+def sql(*statements: str) -> Callable[[Path], None]:
+    return lambda folder: change(folder, *statements)
+
+
+def foreign(folder: Path) -> None:
+    (folder / "run.sqlite").unlink()
+    change(folder, "CREATE TABLE songs(title TEXT)")
+
+
+def test_a_sound_run_is_sound_and_left_as_it_was(folder: Path) -> None:
+    before = {f.name: hashlib.sha256(f.read_bytes()).hexdigest() for f in folder.iterdir()}
+    checked = check_folder(folder)
+    assert checked.sound and checked.notes == []
+    assert checked.counts == {"scalars": 600, "snapshots": 60, "events": 1, "checkpoints": 1}
+    assert {f.name: hashlib.sha256(f.read_bytes()).hexdigest() for f in folder.iterdir()} == before
+
+
+def test_a_run_that_is_being_written_can_be_checked(writer: RunWriter) -> None:
+    writer.scalars(0, "loss", [0, 1], np.ones((2, 3)))
+    writer.commit()
+    checked = check_folder(writer.path)
+    assert checked.sound and checked.counts["scalars"] == 2
+    assert [file for file, _ in checked.notes] == ["checkpoint-*.safetensors"]
+
+
+@pytest.mark.parametrize(
+    ("damage", "file", "says"),
+    [
+        (gone("experiment.json"), "experiment.json", "missing"),
+        (cut("experiment.json", 20), "experiment.json", "is damaged"),
+        (gone("run.sqlite"), "run.sqlite", "is missing"),
+        (cut("run.sqlite", 0), "run.sqlite", "empty database"),
+        (cut("run.sqlite", 100), "run.sqlite", "cannot be used"),
+        (cut("run.sqlite", 9000), "run.sqlite", "malformed"),
+        (flip("run.sqlite", 5), "run.sqlite", "not a database"),
+        (foreign, "run.sqlite", "foreign SQLite file with the tables 'songs'"),
+        (sql("DROP TABLE scalars"), "run.sqlite", "no such table: scalars"),
+        (sql("UPDATE meta SET value = '{' WHERE key = 'status'"), "run.sqlite", "'status' is no JSON"),
+        (sql("UPDATE meta SET value = '7' WHERE key = 'schema'"), "run.sqlite", "has schema 7"),
+        (sql("UPDATE meta SET value = '{}' WHERE key = 'status'"), "run.sqlite", "not one of a run"),
+        (sql("UPDATE meta SET value = '{}' WHERE key = 'experiment'"), "run.sqlite", "another experiment"),
+        (sql("UPDATE scalars SET data = x'00' WHERE step = 7"), "run.sqlite, table scalars", "7 holds 1 b"),
+        (sql("UPDATE snapshots SET shape = '[3,9]' WHERE step = 20"), SNAPSHOTS, "bytes, not"),
+        (sql("UPDATE snapshots SET dtype = 'what' WHERE step = 20"), SNAPSHOTS, "is no array"),
+        (sql("UPDATE snapshots SET arm = 9 WHERE step = 20"), SNAPSHOTS, "of arm 9, and"),
+        (sql("UPDATE events SET arm = 5"), "run.sqlite, table events", "event 1 at step 9"),
+        (cut(CHECKPOINT, 100), CHECKPOINT, "is damaged"),
+        (flip(CHECKPOINT, -3), CHECKPOINT, "checksum"),
+    ],
+)  # fmt: skip
+def test_what_is_damaged_is_said_by_name(
+    folder: Path, damage: Callable[[Path], None], file: str, says: str
+) -> None:
+    damage(folder)
+    checked = check_folder(folder)
+    assert not checked.sound
+    assert {found for found, _ in checked.damage} == {file}
+    assert says in checked.damage[0][1]
+
+
+def test_many_faults_are_counted_instead_of_listed(folder: Path) -> None:
+    change(folder, "UPDATE scalars SET data = x'00'")
+    faults = [fault for _, fault in check_folder(folder).damage]
+    assert len(faults) == MOST_FINDINGS + 1
+    assert faults[-1] == f"and {600 - MOST_FINDINGS} faults more"
+
+
+def test_any_byte_of_the_database_may_be_wrong_without_a_crash(folder: Path) -> None:
+    whole = (folder / "run.sqlite").read_bytes()
+    rng = np.random.default_rng(0)
+    unsound = 0
+    for _ in range(40):
+        content = bytearray(whole)
+        for at in rng.integers(0, len(whole), 30):
+            content[at] = int(rng.integers(256))
+        (folder / "run.sqlite").write_bytes(content)
+        unsound += not check_folder(folder).sound
+    assert unsound > 20
+
+
+def test_half_a_write_is_a_note(folder: Path) -> None:
+    (folder / f"{CHECKPOINT}.part").write_bytes(b"half")
+    checked = check_folder(folder)
+    assert checked.sound
+    assert [file for file, _ in checked.notes] == [f"{CHECKPOINT}.part"]
+
+
+def test_without_a_folder_there_is_nothing_to_check(tmp_path: Path) -> None:
+    with pytest.raises(RunUnavailable, match="no run folder"):
+        check_folder(tmp_path / "nowhere")
+
+
+def test_the_command_ends_with_one_where_something_is_damaged(folder: Path, capsys: CapSys) -> None:
+    assert main(["check", folder.name]) == 0
+    assert capsys.readouterr().out.endswith("sound (600 scalars, 60 snapshots, 1 events, 1 checkpoints)\n")
+    (folder / "experiment.json").unlink()
+    assert main(["check", folder.name]) == 1
+    assert capsys.readouterr().out.startswith("damaged: experiment.json: ")
+    assert main(["check", str(folder), "--json"]) == 1
+    assert '"sound": false' in capsys.readouterr().out
+    assert main(["check", "no-such-run"]) == 2
