@@ -1,11 +1,14 @@
 """Arrays that a command reads from a file: .npy without pickles, or .csv."""
 
+import sys
 import warnings
 from pathlib import Path
 
 import numpy as np
 
 from sandbox.foundations.errors import InvalidData
+
+SLOW_TEXT = 20 * 2**20  # bytes of text, seconds of reading
 
 
 def read_array(name: str, suffixes: tuple[str, ...]) -> np.ndarray:
@@ -21,6 +24,8 @@ def read_array(name: str, suffixes: tuple[str, ...]) -> np.ndarray:
         )
     try:
         if path.suffix == ".csv":
+            if path.stat().st_size > SLOW_TEXT:
+                sys.stderr.write(f"reading {path.name}\n")
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of an empty file, which is refused below
                 array = np.loadtxt(path, delimiter=",", ndmin=2, dtype=np.float64, encoding="utf-8-sig")

@@ -10,7 +10,7 @@ from sandbox.diagnostics.condition_numbers import MATRICES
 from sandbox.diagnostics.family import Diagnostic, SnapshotView, layer_probes
 from sandbox.foundations.answers import NotApplicable
 from sandbox.foundations.readings import Answer, PerHead, Provenance
-from sandbox.mathematics.condition import SpectrumEnds, default_tolerance, spectrum_ends
+from sandbox.mathematics.condition import default_tolerance, spectrum_ends
 
 NOT_STORED = "The bare matrix is not among the weights of this snapshot."
 
@@ -51,7 +51,7 @@ class SingularValues(Diagnostic):
             if not np.array_equal(bare, applied):
                 ends = spectrum_ends(bare)
             columns |= {f"{name} largest of W": ends.largest, f"{name} smallest of W": ends.smallest}
-            columns[f"{name} kappa of W"] = _kappa(ends, min(bare.shape[-2:]))
+            columns[f"{name} kappa of W"] = ends.kappa
             kappas[f"{name} kappa of W"] = "kappa"
         shape = next(iter(present.values())).shape
         return PerHead(
@@ -67,12 +67,6 @@ class SingularValues(Diagnostic):
                 note="kappa is infinite where the smallest is at most the tolerance times the largest",
             ),
         )
-
-
-def _kappa(ends: SpectrumEnds, full: int) -> np.ndarray:
-    regular = ends.rank == full
-    kappa = np.where(regular, ends.largest / np.where(regular, ends.smallest, 1.0), np.inf)
-    return np.where(np.isnan(ends.largest), np.nan, kappa)
 
 
 def bare_matrices(

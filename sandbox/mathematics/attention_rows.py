@@ -34,9 +34,10 @@ def visible_rows(weights: np.ndarray, mask: np.ndarray | None = None) -> Visible
     values = np.where(visible, values, 0.0)
     acceptable = (values >= 0) & (values < np.inf)  # false for NaN too
     if not acceptable.all():
-        *row, key = (int(i) for i in np.argwhere(~acceptable)[0])
+        first = int(np.flatnonzero(~acceptable)[0])
+        row, key = divmod(first, values.shape[-1])
         raise InvalidData(
-            f"Row {_row_name(row)} holds {values[(*row, key)]} at key {key}: "
+            f"Row {place_name(row, values.shape[:-1])} holds {values.ravel()[first]} at key {key}: "
             "weights must be finite and at least 0; pass attention after softmax, or mask that key."
         )
     return VisibleRows(values, visible)
@@ -63,7 +64,7 @@ def _broadcast_mask(mask: np.ndarray | None, shape: tuple[int, ...]) -> np.ndarr
         ) from None
 
 
-def _row_name(row: list[int]) -> str:
-    if len(row) == 1:
-        return str(row[0])
-    return str(tuple(row)) if row else "0"
+def place_name(number: int, leading: tuple[int, ...]) -> str:
+    """A row or matrix by its place in the leading axes: `3`, or `(0, 2)` where there are several axes."""
+    place = tuple(int(i) for i in np.unravel_index(number, leading)) if leading else (0,)
+    return str(place[0]) if len(place) == 1 else str(place)

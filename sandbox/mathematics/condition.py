@@ -15,7 +15,8 @@ class SpectrumEnds:
     """The ends of each matrix's singular values; every field has the shape of the leading axes.
 
     `tolerance` is relative: values at most `tolerance` times the largest count as zero, here and in `rank`.
-    `smallest_nonzero` is NaN where the rank is 0.
+    `smallest_nonzero` is NaN where the rank is 0. `kappa` is infinite where a value counts as zero, and
+    `kappa_nonzero` where all do.
     """
 
     largest: Float[np.ndarray, "*stack"]
@@ -23,6 +24,8 @@ class SpectrumEnds:
     smallest_nonzero: Float[np.ndarray, "*stack"]
     rank: Int[np.ndarray, "*stack"]
     tolerance: float
+    kappa: Float[np.ndarray, "*stack"]
+    kappa_nonzero: Float[np.ndarray, "*stack"]
 
 
 def default_tolerance(n_rows: int, n_columns: int) -> float:
@@ -48,7 +51,7 @@ def singular_values(matrix: np.ndarray) -> Float[np.ndarray, "*stack value"]:
 def spectrum_ends(
     matrix: Real[np.ndarray, "*stack row column"], tolerance: float | None = None
 ) -> SpectrumEnds:
-    """Largest, smallest and smallest non-zero singular value with the numerical rank at a relative tolerance.
+    """Ends of the singular values, the numerical rank at a relative tolerance, and both condition numbers.
 
     The tolerance defaults to max(rows, columns) times float64's epsilon. Raises InvalidData where it lies
     outside [0, 1).
@@ -64,6 +67,8 @@ def spectrum_ends(
         smallest_nonzero=ends[..., 2],
         rank=rank,
         tolerance=tolerance,
+        kappa=_ratio(values, rank, last, least_rank=values.shape[-1]),
+        kappa_nonzero=_ratio(values, rank, last, least_rank=1),
     )
 
 
@@ -81,9 +86,7 @@ def condition_number(matrix: Real[np.ndarray, "*stack row column"]) -> Float[np.
     be told from a singular one. The zero matrix is singular. NaN only where an entry is not finite.
     (Saratchandran & Lucey 2603.07162)
     """
-    values, _ = _scaled_singular_values(matrix)
-    rank, last = _rank_and_last(values, default_tolerance(*np.shape(matrix)[-2:]))
-    return _ratio(values, rank, last, least_rank=values.shape[-1])
+    return spectrum_ends(matrix).kappa
 
 
 def condition_number_nonzero(
@@ -94,9 +97,7 @@ def condition_number_nonzero(
     The tolerance is relative and defaults to max(rows, columns) epsilon (float64). Infinite for the zero
     matrix, which has no non-zero value; NaN only where an entry is not finite.
     """
-    values, _ = _scaled_singular_values(matrix)
-    rank, last = _rank_and_last(values, _checked_tolerance(tolerance, np.shape(matrix)))
-    return _ratio(values, rank, last, least_rank=1)
+    return spectrum_ends(matrix, tolerance).kappa_nonzero
 
 
 def _scaled_singular_values(matrix: np.ndarray) -> _ScaledValues:

@@ -7,13 +7,13 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from sandbox.foundations.errors import InvalidData
-from sandbox.mathematics.attention_rows import REAL_KINDS
+from sandbox.mathematics.attention_rows import REAL_KINDS, place_name
 from sandbox.mathematics.entropy import row_entropy
 from sandbox.mathematics.theta import DEFAULT_GAP, theta_bracket
-from sandbox.mathematics.theta_certificates import dominant_atom
+from sandbox.mathematics.theta_certificates import dominant_atom, theta_certificates
 
 CHUNK_WEIGHTS = 2**19  # 4 MB in float64: a chunk and its copies stay small beside the file
-ROUNDINGS_PER_ROW = 4.0  # of a row's sum, in units of the file's own epsilon times sqrt(keys)
+ROUNDINGS_PER_SUM = 4.0  # of a row added up in float32, in units of its epsilon times sqrt(keys)
 
 LARGE = 1e100  # weights from which on a row is divided by its largest, before anything is added up
 
@@ -27,17 +27,27 @@ class RowReport(NamedTuple):
     exact: Bool[np.ndarray, " row"]
     p_max: Float[np.ndarray, " row"]
     entropy: Float[np.ndarray, " row"]
+    certificates: dict[str, Float[np.ndarray, " row"]]
+    """Every kind of lower bound by name; empty unless they were asked for."""
 
 
 def sum_tolerance(dtype: np.dtype, n_keys: int) -> float:
-    """How far from 1 rounding to `dtype` can leave a row's sum; at least 1e-6, for float32 models."""
-    if dtype.kind != "f":
+    """How far from 1 rounding to `dtype` can leave a row's sum; at least 1e-6, for float32 models.
+
+    Weights are rounded once to `dtype`, which moves the sum by at most its epsilon; models add rows up in
+    float32 or better, also where they store half precision.
+    """
+    added_up = ROUNDINGS_PER_SUM * float(np.finfo(np.float32).eps) * float(np.sqrt(n_keys))
+    if dtype.kind != "f" or dtype.itemsize >= 8:
         return 1e-6
-    return max(ROUNDINGS_PER_ROW * float(np.finfo(dtype).eps) * float(np.sqrt(n_keys)), 1e-6)
+    return max(2 * float(np.finfo(dtype).eps), added_up, 1e-6)
 
 
 def row_reports(
-    weights: np.ndarray, gap: float = DEFAULT_GAP, tolerance: float | None = None
+    weights: np.ndarray,
+    gap: float = DEFAULT_GAP,
+    tolerance: float | None = None,
+    certificates: bool = False,
 ) -> Iterator[RowReport]:
     """Report every row in order; `weights` may be memory-mapped, of any real dtype and leading axes.
 
@@ -60,7 +70,8 @@ def row_reports(
         peaks = rows.max(axis=1, keepdims=True)
         rows = np.where(peaks > LARGE, rows / np.maximum(peaks, 1.0), rows)  # so that no sum overflows
         bracket = theta_bracket(rows, gap=gap)
-        yield RowReport(first, *bracket, dominant_atom(rows), row_entropy(rows))
+        kinds = theta_certificates(rows) if certificates else {}
+        yield RowReport(first, *bracket, dominant_atom(rows), row_entropy(rows), kinds)
 
 
 def _check(rows: np.ndarray, first: int, leading: tuple[int, ...], tolerance: float) -> None:
@@ -68,8 +79,8 @@ def _check(rows: np.ndarray, first: int, leading: tuple[int, ...], tolerance: fl
     if not sound.all():
         row, key = (int(i) for i in np.argwhere(~sound)[0])
         raise InvalidData(
-            f"Row {_name(first + row, leading)} holds {rows[row, key]} at key {key}: attention weights must "
-            "be finite and at least 0; save attention after softmax."
+            f"Row {place_name(first + row, leading)} holds {rows[row, key]} at key {key}: attention weights "
+            "must be finite and at least 0; save attention after softmax."
         )
     with np.errstate(over="ignore"):  # a sum that overflows is infinite, and so far from 1
         sums = rows.sum(axis=1)
@@ -77,11 +88,6 @@ def _check(rows: np.ndarray, first: int, leading: tuple[int, ...], tolerance: fl
     if (apart > tolerance).any():
         row = int((apart > tolerance).argmax())
         raise InvalidData(
-            f"Row {_name(first + row, leading)} sums to {sums[row]:.9g}, not to 1 within "
+            f"Row {place_name(first + row, leading)} sums to {sums[row]:.9g}, not to 1 within "
             f"{tolerance:.3g}; divide rows by their sum, or give a wider tolerance."
         )
-
-
-def _name(row: int, leading: tuple[int, ...]) -> str:
-    place = tuple(int(i) for i in np.unravel_index(row, leading)) if leading else ()
-    return str(place[0]) if len(place) == 1 else str(place) if place else "0"
