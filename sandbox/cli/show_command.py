@@ -4,12 +4,13 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from sandbox.cli import diagnosis
 from sandbox.cli.answers import print_json, print_table, shown
 
 if TYPE_CHECKING:
     from sandbox.store import Run
 
-HELP = "show a run: its state, and per arm what its seeds reached"
+HELP = "show a run: its state, and per arm what its seeds reached; --diagnose reads more of it"
 FORM: dict[str, object] = {}
 
 
@@ -19,6 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "run_id", metavar="RUN", help="an id that `list` prints, or the path of a run's folder"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    diagnosis.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -27,6 +29,10 @@ def run(arguments: argparse.Namespace) -> int:
     from sandbox.runner.places import find_run
     from sandbox.store import open_run
 
+    if arguments.diagnose is not None:
+        folder = find_run(arguments.run_id)
+        diagnosis.diagnose_and_print(folder, arguments.diagnose, arguments.step, arguments.json)
+        return 0
     with open_run(find_run(arguments.run_id)) as found:
         if arguments.json:
             print_json({**results(found), "summary": summary(found), "experiment": found.experiment})

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.foundations.errors import RunUnavailable
+from sandbox.runner.answerer import answer_run
 from sandbox.runner.checker import answer_checks
 from sandbox.runner.worker import report_preload, work
 from sandbox.store import RunWriter, open_run
@@ -194,6 +195,13 @@ class Children:
         ours, theirs = self._context.Pipe()
         arguments = (theirs, str(folder), plain, device, self._memory)
         process = self._fork(target=self._job, args=arguments, name=folder.name, daemon=False)
+        theirs.close()
+        return Worker(process, ours)
+
+    def answerer(self, folder: Path) -> Worker:
+        """A process that answers the open questions of the run in `folder`, then ends."""
+        ours, theirs = self._context.Pipe()
+        process = self._fork(target=answer_run, args=(theirs, str(folder)), name=folder.name, daemon=False)
         theirs.close()
         return Worker(process, ours)
 

@@ -67,7 +67,9 @@ class CostlyReadings:
             return
         most = self._schedule.most(left) if self._schedule.cost(unit) is None else np.inf
         try:
-            side = SideReading(self._units[unit], views(), most)
+            looked = views()
+            n_pieces = sum(len(view.seeds) for view in looked)
+            side = SideReading(self._units[unit], lambda: looked, n_pieces, most)
         except RunUnavailable as fault:
             log.warning("%s waits: %s", unit, fault)
             return

@@ -15,6 +15,7 @@ from sandbox.foundations.errors import SandboxError
 from sandbox.runner.control import RunControl
 from sandbox.runner.costly_readings import CostlyReadings
 from sandbox.runner.live_settings import LiveSettings
+from sandbox.runner.on_demand import OnDemand
 from sandbox.runner.recording import Recorder, Snapshot
 from sandbox.store import RunWriter
 
@@ -77,6 +78,7 @@ class Execution:
         self._saved = -1
         self._state = "queued"
         self._costly = CostlyReadings(self._writer, experiment.steps)
+        self._on_demand = OnDemand(folder, self._writer)
 
     def interrupt(self) -> None:
         """Ask `run` to write a checkpoint and return after the present step; safe in a signal handler."""
@@ -104,6 +106,7 @@ class Execution:
             raise
         finally:
             self._costly.close()
+            self._on_demand.close()
             self._control.close()
             self._writer.close()
 
@@ -167,6 +170,7 @@ class Execution:
         self._seconds_per_step = max(per_step, 0.8 * self._seconds_per_step)
         self._arrive(self.step + n, losses)
         self._costly.collect(self.step)
+        self._on_demand.turn()
         self.seconds += time.perf_counter() - began
         now = time.monotonic()
         pausing = self._pausing()
@@ -236,7 +240,7 @@ class Execution:
             if self._control.granted != self._used:
                 return True
             time.sleep(0.004)
-            if self._costly.collect(self.step):
+            if self._costly.collect(self.step) | self._on_demand.turn():
                 self._commit("paused")
             if time.monotonic() - told > 1.0:
                 told = time.monotonic()

@@ -16,11 +16,12 @@ from sandbox.foundations.errors import InvalidPlain, RunUnavailable
 from sandbox.runner.catalogue_file import catalogue
 from sandbox.runner.control import RunControl
 from sandbox.runner.names import new_run_id
+from sandbox.runner.questions import ask
 from sandbox.store.folder import run_path, runs_root
 
 __all__ = [
-    "QueuedRun", "catalogue", "catalogue_connection", "check", "enqueue", "open_catalogue", "position",
-    "refusal", "requeue", "state", "states", "stop",
+    "QueuedRun", "catalogue", "catalogue_connection", "check", "diagnose", "enqueue", "open_catalogue",
+    "position", "refusal", "requeue", "state", "states", "stop",
 ]  # fmt: skip
 
 MAX_PLAIN = 200_000
@@ -35,6 +36,7 @@ CREATE TABLE IF NOT EXISTS runs(
 CREATE TABLE IF NOT EXISTS checks(
     id INTEGER PRIMARY KEY AUTOINCREMENT, plain TEXT NOT NULL, answer TEXT, asked REAL NOT NULL
 );
+CREATE TABLE IF NOT EXISTS questions(run_id TEXT PRIMARY KEY, asked REAL NOT NULL);
 """
 
 
@@ -156,6 +158,17 @@ def position(run_id: str) -> int:
             (run_id,),
         ).fetchone()
         return int(count)
+
+
+def diagnose(run_id: str, kind: str, step: int) -> str:
+    """Ask for a diagnostic at a stored step of any run; the id by which `questions_of` and `cancel` know it.
+
+    Its trainer answers while there is one, else a process that the supervisor starts.
+    """
+    number = ask(run_path(run_id), kind, step)
+    with catalogue_connection() as connection:
+        connection.execute("INSERT OR REPLACE INTO questions VALUES (?, ?)", (run_id, time.time()))
+    return number
 
 
 def check(plain: dict[str, Any], timeout: float = 10.0) -> dict[str, Any]:

@@ -9,20 +9,20 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
 
 from sandbox.diagnostics import Diagnostic, SnapshotView
 from sandbox.diagnostics.piecewise import ReadTogether
-from sandbox.foundations.errors import RunUnavailable
+from sandbox.foundations.errors import RunUnavailable, SandboxError
 from sandbox.foundations.readings import Answer, decode, encode
 
 NICER = 5
 """Added to the niceness of the trainer: a reading uses what training leaves."""
 
-PIECE, ANSWERS, TOO_DEAR = "piece", "answers", "too dear"
+PIECE, ANSWERS, TOO_DEAR, REFUSED = "piece", "answers", "too dear", "refused"
 
 log = logging.getLogger(__name__)
 
@@ -37,12 +37,14 @@ class Outcome:
     """CPU seconds that were spent."""
     cost: float
     """CPU seconds that all of it takes: `seconds`, or an estimate where it was left; infinite without one."""
+    reason: str = ""
+    """Why the views could not be made."""
 
 
 class SideReading:
-    """One reading of `kinds` on `views` under way, forked from this process.
+    """One reading of `kinds` on `views()` under way, forked from this process; `n_pieces` seeds in all.
 
-    The views are the child's by the fork: nothing is sent to it, and nothing it does reaches the trainer.
+    The child has by the fork what `views` needs: nothing is sent to it, and nothing it does reaches training.
     It is left after the first piece that shows it to cost more than `most` CPU seconds, at the latest once
     it has spent them. On a machine
     with a GPU in use, torch forbids gradients in a forked process; what needs them answers so.
@@ -53,12 +55,13 @@ class SideReading:
     def __init__(
         self,
         kinds: Mapping[str, Diagnostic],
-        views: Sequence[SnapshotView],
+        views: Callable[[], Sequence[SnapshotView]],
+        n_pieces: int,
         most: float = math.inf,
     ) -> None:
         context = multiprocessing.get_context("fork")
         self._connection, theirs = context.Pipe(duplex=False)
-        self.progress = 0, sum(len(view.seeds) for view in views)
+        self.progress = 0, n_pieces
         """Pieces done, and all."""
         self._seconds, self._most = 0.0, most
         self._process = context.Process(
@@ -92,6 +95,8 @@ class SideReading:
                 self.progress = done, of
                 continue
             self.cancel()
+            if message[0] == REFUSED:
+                return Outcome(answers=[], seconds=0.0, cost=0.0, reason=message[1])
             if message[0] == TOO_DEAR:
                 return Outcome(answers=[], seconds=message[1], cost=message[2])
             answers = [{kind: decode(*taken) for kind, taken in view.items()} for view in message[1]]
@@ -112,7 +117,7 @@ class SideReading:
 def _read(
     connection: Connection,
     kinds: Mapping[str, Diagnostic],
-    views: Sequence[SnapshotView],
+    views: Callable[[], Sequence[SnapshotView]],
     most: float,
     parent: int,
 ) -> None:
@@ -121,7 +126,11 @@ def _read(
     began = time.process_time()
     if math.isfinite(most):
         signal.setitimer(signal.ITIMER_PROF, max(most, 1e-3))  # its signal ends the process
-    reading = ReadTogether(kinds, views)
+    try:
+        reading = ReadTogether(kinds, views())
+    except SandboxError as fault:
+        connection.send((REFUSED, str(fault)))
+        return
     spent = 0.0
     for done, of in reading:
         spent = time.process_time() - began

@@ -14,6 +14,7 @@ from multiprocessing.connection import wait
 from pathlib import Path
 
 from sandbox.foundations.errors import RunUnavailable
+from sandbox.runner.answerers import Answerers
 from sandbox.runner.catalogue_file import catalogue_path, drop_other_catalogues, write_catalogue
 from sandbox.runner.children import Checker, Children, Worker
 from sandbox.runner.lock import SupervisorLock
@@ -48,9 +49,12 @@ class Supervisor:
         self._catalogue = open_catalogue(runs)
         self._workers: dict[str, Worker] = {}
         self._checker: Checker | None = None
+        self._answerers = Answerers(runs, children, self._catalogue)
         self._retry = RetryRule()
         self._version = -1
         self._dirty = True  # something may wait
+        self._freed = False
+        """Whether a run lost its worker, so that questions to it need another process."""
         self._ended = threading.Event()
 
     def end(self) -> None:
@@ -72,6 +76,7 @@ class Supervisor:
         finally:
             for worker in self._workers.values():
                 worker.abandon()
+            self._answerers.end()
             if self._checker is not None:
                 self._checker.end()
             self._catalogue.close()
@@ -97,8 +102,10 @@ class Supervisor:
             if worker.state == "running" and now - worker.heard > STALLED_AFTER:
                 worker.state = "stalled"
                 self._write("UPDATE runs SET state = 'stalled' WHERE id = ?", (run_id,))
-        if self._catalogue_changed():
+        if self._catalogue_changed() | self._answerers.bury() | self._freed:
+            self._freed = False
             self._take_questions()
+            self._answerers.take_up(self._workers)
         self._start_waiting()
 
     def _left_alone(self, lifeline: int | None) -> bool:
@@ -135,6 +142,7 @@ class Supervisor:
             (free + len(resting),),
         ).fetchall()
         for run_id, plain, device, attempt in [row for row in waiting if row[0] not in resting][:free]:
+            self._answerers.make_way(run_id)
             try:
                 worker = self._children.worker(self.runs / run_id, plain, device)
             except RunUnavailable as error:
@@ -197,6 +205,7 @@ class Supervisor:
 
     def _finish(self, run_id: str, state: str, reason: str, step: int) -> None:
         self._workers.pop(run_id).close()
+        self._freed = True
         self._retry.forget(run_id)
         self._write(
             "UPDATE runs SET state = ?, reason = ?, step = ?, finished = ?, pid = NULL WHERE id = ?",

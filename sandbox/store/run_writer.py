@@ -133,6 +133,10 @@ class RunWriter:
         for key, value in meta.items():
             self._meta(key, value)
 
+    def described(self, key: str) -> Any:
+        """The JSON value last recorded under `key`, by this writer or an earlier one; None if nothing."""
+        return json.loads(self._known.get(key, "null"))
+
     def layout(self, arm: int | str, layout: Any) -> None:
         """Record how one row of `arm`'s weights divides into parameters (JSON: names, shapes, offsets)."""
         self._meta(f"layout/{self._arm(arm)}", layout)

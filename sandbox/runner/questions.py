@@ -1,0 +1,95 @@
+"""Asking for a diagnostic at a stored step of any run: lines in its folder, answered by whoever writes it."""
+
+import uuid
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from sandbox.foundations.errors import InvalidData
+from sandbox.runner.request_lines import RequestLines, append_line
+from sandbox.store import Run
+
+QUESTIONS_FILE = "questions.jsonl"
+QUESTIONS = "questions"
+"""Key of the run's description under which the latest questions and how far they are stand."""
+
+WAITS, READING, DONE, CANCELLED, FAILED = "waiting", "reading", "done", "cancelled", "failed"
+OPEN = (WAITS, READING)
+MOST_KEPT = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A diagnostic asked for at a stored step, and what has come of it."""
+
+    id: str
+    kind: str
+    step: int
+    state: str = WAITS
+    """waiting, reading, done, cancelled or failed."""
+    done: int = 0
+    """Pieces read: one per arm and seed."""
+    of: int = 0
+    reason: str = ""
+    """Why it failed."""
+
+    @property
+    def open(self) -> bool:
+        """Whether something may still come of it."""
+        return self.state in OPEN
+
+    def to_plain(self) -> dict[str, Any]:
+        """As it is recorded."""
+        return asdict(self)
+
+
+def ask(folder: str | Path, kind: str, step: int) -> str:
+    """Ask the writer of the run in `folder` for `kind` at the stored step; the id to follow or cancel it by.
+
+    A run that nobody writes answers once somebody does: `sandbox.runner.queue.diagnose` sees to that.
+    """
+    number = uuid.uuid4().hex[:12]
+    append_line(folder, QUESTIONS_FILE, {"id": number, "kind": kind, "step": step})
+    return number
+
+
+def cancel(folder: str | Path, number: str) -> None:
+    """Give up the question `number`; what has been read of it is dropped."""
+    append_line(folder, QUESTIONS_FILE, {"cancel": number})
+
+
+def questions_of(run: Run) -> list[Question]:
+    """The latest questions to a run, oldest first; one that its writer has not seen yet is not among them."""
+    return from_plain(run.meta(QUESTIONS))
+
+
+def question(run: Run, number: str) -> Question | None:
+    """The question of that id, or None."""
+    return next((found for found in questions_of(run) if found.id == number), None)
+
+
+def from_plain(recorded: Any) -> list[Question]:
+    """The questions as recorded under QUESTIONS; InvalidData where something else is."""
+    try:
+        return [Question(**plain) for plain in recorded or []]
+    except TypeError as fault:
+        raise InvalidData(f"The run's questions are damaged ({fault}); restore it from a copy.") from fault
+
+
+class AskedQuestions:
+    """What has been asked of one run, as its writer reads it: questions to answer, and ids to give up."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self._lines = RequestLines(folder, QUESTIONS_FILE)
+
+    def new(self) -> tuple[list[Question], list[str]]:
+        """Questions and cancelled ids since the last call; at first all there ever were."""
+        asked: list[Question] = []
+        cancelled: list[str] = []
+        for line in self._lines.new():
+            number, kind, step = line.get("id"), line.get("kind"), line.get("step")
+            if isinstance(line.get("cancel"), str):
+                cancelled.append(line["cancel"])
+            elif isinstance(number, str) and isinstance(kind, str) and type(step) is int:
+                asked.append(Question(id=number[:40], kind=kind[:80], step=step))
+        return asked, cancelled
