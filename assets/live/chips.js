@@ -27,8 +27,12 @@ export function chipsFor(panel) {
     ];
   }
   if (declared.renderer === "trajectories") {
-    const known = declared.also.filter(([kind]) => view.model.hello.kinds.includes(kind));
+    const known = declared.also.filter(([kind]) => view.model.hello.readings[kind]);
     return known.length < 2 ? [] : oneOf(known.map(([, label]) => label), 0, (i) => { chart.choose(known[i]); panel.say(known[i][2]); view.wish(); view.schedule(); });
+  }
+  if (declared.renderer === "spectra") {
+    const names = chart.columns(view);
+    return names.length < 2 ? [] : oneOf(names, chart.column, (i) => { chart.column = i; view.schedule(); });
   }
   if (declared.renderer === "groups") {
     const names = [...chart.groups(view).keys()];
@@ -39,11 +43,17 @@ export function chipsFor(panel) {
 
 function curveChips({ declared, chart, view }) {
   if (declared.curves.length < 2) return [];
+  const groups = [...new Set(declared.curves.map(({ group }) => group).filter(Boolean))];
+  if (groups.length > 1) {
+    const of = (group) => declared.curves.filter((curve) => curve.group === group).map(({ column }) => column);
+    return oneOf(groups, Math.max(0, groups.findIndex((group) => chart.shown.has(of(group)[0]))), (i) => { chart.shown = new Set(of(groups[i])); view.wish(); view.schedule(); });
+  }
   const buttons = declared.curves.map((curve) => chip(curve.label, chart.shown.has(curve.column), () => {
     if (declared.one_at_a_time) { chart.shown.clear(); chart.shown.add(curve.column); }
     else if (!chart.shown.delete(curve.column)) chart.shown.add(curve.column);
     buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(chart.shown.has(declared.curves[i].column))));
     if (curve.column === "loss") view.select({ batch: chart.shown.has("loss") });
+    view.wish();
     view.schedule();
   }, { class: `acs-chip acs-${curve.style}` }));
   return buttons;

@@ -16,7 +16,6 @@ export class HeadGrid {
     const columns = Array.from({ length: frame.layers }, (_, k) => (k + 1) * frame.heads).reduce((best, c) => (fit(c) > fit(best) + 1 ? c : best), frame.heads);
     const side = Math.max(10, fit(columns)), tall = side * shape;
     const left = box.x + Math.max(0, (box.width - columns * side - gap * (columns - 1)) / 2);
-    const entropies = view.model.frameAt("heads", "", view.until())?.values.get(view.model.places.get("attention entropy/entropy"));
     context.imageSmoothingEnabled = false;
     context.textAlign = "left";
     context.textBaseline = "top";
@@ -29,7 +28,7 @@ export class HeadGrid {
         context.lineWidth = chosen ? 2 : 1;
         context.strokeRect(x, y, side, tall);
         context.fillStyle = chosen ? theme.text : theme.faint;
-        const name = frame.layers > 1 ? `${layer + 1}.${head + 1}` : String(head + 1), entropy = entropies?.[at];
+        const name = frame.layers > 1 ? `${layer + 1}.${head + 1}` : String(head + 1), entropy = view.model.value("attention entropy/entropy", view.until(), layer, head);
         context.fillText(side > 46 && entropy !== undefined ? `${name} · H ${number(entropy, 2)}` : name, x, y + tall + 3);
         this.boxes.push({ x, y, side, tall: tall + under, layer, head });
       }

@@ -83,11 +83,11 @@ export class Model {
   }
 
   forgetFrames() {
-    this.frames = { heads: [], points: new Map(), map: new Map(), numbers: new Map(), grid: new Map() };
+    this.frames = { heads: new Map(), points: new Map(), map: new Map(), numbers: new Map(), grid: new Map(), table: new Map() };
   }
 
   greet(hello) {
-    const shape = (h) => h && JSON.stringify([h.columns, h.kinds, h.arms, h.seeds]);
+    const shape = (h) => h && JSON.stringify([h.columns.map(({ name }) => name), h.kinds, h.arms, h.seeds]);
     if (shape(this.hello) !== shape(hello)) this.forget();
     this.hello = hello;
     this.places = new Map(hello.columns.map((column, i) => [column.name, i]));
@@ -105,19 +105,23 @@ export class Model {
     Object.assign(this, { step: update.step, seconds: update.seconds, rate: update.rate, state: update.state });
     for (const block of update.blocks) {
       if (block.type === "rows") this.addRows(block);
-      else if (block.type === "heads") addFrame(this.frames.heads, block);
-      else {
-        const frames = this.frames[block.type];
-        if (!frames.has(block.kind)) frames.set(block.kind, []);
-        addFrame(frames.get(block.kind), block);
-      }
+      else if (block.type === "heads") {
+        const { step, layers, heads } = block;
+        for (const [column, values] of block.values) this.addFrame("heads", column, { step, layers, heads, values });
+      } else this.addFrame(block.type, block.kind, block);
     }
+  }
+
+  addFrame(type, key, frame) {
+    const frames = this.frames[type];
+    if (!frames.has(key)) frames.set(key, []);
+    add(frames.get(key), frame);
   }
 
   addRows(block) {
     for (const { column, arm, values } of block.series) {
       const key = column * 256 + arm;
-      if (!this.series.has(key)) this.series.set(key, new Series(values.length));
+      if (block.fresh || !this.series.has(key)) this.series.set(key, new Series(values.length));
       this.series.get(key).append(block.steps, values, block.thinnedFrom);
     }
   }
@@ -130,9 +134,15 @@ export class Model {
   // Up to which step nothing is missing here; -1 asks for everything.
   since() {
     let least = Infinity;
+    const wanted = new Set(this.selection.curves), here = new Set();
     for (const [key, series] of this.series) {
-      if (this.hello?.columns[Math.floor(key / 256)]?.per !== "group") least = Math.min(least, series.last);
+      const column = Math.floor(key / 256), per = this.hello?.columns[column]?.per;
+      if (per === "group" || (per === "head" && this.selection.curves && !wanted.has(column))) continue;
+      here.add(column);
+      least = Math.min(least, series.last);
     }
+    // What has been asked for and is measured, but has not come, is missing from the start.
+    for (const column of wanted) if (!here.has(column) && this.measured(this.hello.columns[column].name)) return -1;
     return Number.isFinite(least) ? least : -1;
   }
 
@@ -143,8 +153,19 @@ export class Model {
 
   // Frames of a reading kind, oldest first; the type says of which shape.
   framesOf(type, kind) {
-    if (type === "heads") return this.frames.heads;
-    return this.frames[type].get(this.hello.kinds.indexOf(kind)) || [];
+    return this.frames[type].get(type === "heads" ? this.places.get(kind) : this.hello.kinds.indexOf(kind)) || [];
+  }
+
+  // Whether some arm has recorded the column `kind/column`.
+  measured(name) {
+    const cut = name.indexOf("/"), [kind, column] = [name.slice(0, cut), name.slice(cut + 1)];
+    return Object.values(this.hello.readings[kind] || {}).some(({ columns }) => columns?.includes(column));
+  }
+
+  // The present value of a column for the chosen layer and head, brought inside what the column has; undefined where none.
+  value(name, step, layer = this.selection.layer, head = this.selection.head) {
+    const frame = this.frameAt("heads", name, step);
+    return frame && frame.values[Math.min(layer, frame.layers - 1) * frame.heads + Math.min(head, frame.heads - 1)];
   }
 
   frameAt(type, kind, step) {
@@ -154,8 +175,8 @@ export class Model {
 
   // Steps that have a picture, oldest first: where the playhead can stand exactly.
   steps() {
-    let most = this.frames.heads;
-    for (const type of ["points", "map", "numbers"]) for (const frames of this.frames[type].values()) if (frames.length > most.length) most = frames;
+    let most = [];
+    for (const type of ["heads", "points", "map", "numbers", "table"]) for (const frames of this.frames[type].values()) if (frames.length > most.length) most = frames;
     return most;
   }
 
@@ -185,7 +206,7 @@ export class Model {
   }
 }
 
-function addFrame(frames, frame) {
+function add(frames, frame) {
   if (frames.length && frame.step <= frames[frames.length - 1].step) return;
   frames.push(frame);
   if (frames.length > TOO_MANY_FRAMES) {

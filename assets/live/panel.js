@@ -5,17 +5,23 @@ import { Curves } from "./curves.js";
 import { counted, el, number, setText, whole } from "./dom.js";
 import { Groups } from "./groups.js";
 import { icon } from "./icons.js";
+import { Ladder } from "./ladder.js";
+import { Layers } from "./layers.js";
 import { AttentionMap } from "./map.js";
 import { Plane } from "./plane.js";
 import { listen, listenToPicture, point, tell } from "./pointer.js";
 import { Rows } from "./rows.js";
 import { Simplex } from "./simplex.js";
+import { Spectra } from "./spectra.js";
+import { States } from "./states.js";
 import { Trajectories } from "./trajectories.js";
 
-const RENDERERS = { curves: Curves, trajectories: Trajectories, map: AttentionMap, plane: Plane, rows: Rows, simplex: Simplex, groups: Groups };
+const RENDERERS = { curves: Curves, trajectories: Trajectories, map: AttentionMap, plane: Plane, rows: Rows, simplex: Simplex, groups: Groups, spectra: Spectra, states: States, ladder: Ladder, layers: Layers };
 const TABLE_EVERY = 2000, FILLED_SCALE = 1.45;
 const LETTERS = "A: stated by paper or code. B: two accounts agree. C: derived and checked here. D: unknown.";
 const MANY_KEYS = 4;
+const WIDE_CHIPS = 24;  // letters of chips that stand beside a title in a narrow panel
+const ENDED = ["stopped", "failed", "done"];
 let counter = 0;
 
 export class Panel {
@@ -41,11 +47,28 @@ export class Panel {
     this.node.addEventListener("keydown", (event) => {
       if (event.key === "Escape" && !this.more.hidden) { this.explain(false); this.info.focus(); event.preventDefault(); }
     });
-    this.chips.append(...chipsFor(this));
+    this.renew();
     if (declared.renderer === "curves") listen(this.chart, this.canvas, view);
     else listenToPicture(this.chart, this.canvas, view);
     this.told = 0;
   }
+
+  // Where a panel draws every column of a reading, the run says which there are.
+  renew() {
+    const { declared, view } = this, { hello } = view.model;
+    if (declared.every) {
+      const before = `${declared.reading}/`, names = hello.columns.map(({ name }) => name).filter((name) => name.startsWith(before));
+      if (names.length === declared.curves.length) return;
+      declared.curves = names.map((column, i) => ({ column, label: column.slice(before.length), style: "solid", to: "", on: i === 0, seeds: true }));
+      this.chart.shown = new Set(names.slice(0, 1));
+    }
+    const chips = chipsFor(this);
+    if (chips.length !== this.chips.childElementCount || declared.every) this.chips.replaceChildren(...chips);
+    this.node.classList.toggle("acs-chipped", chips.map((chip) => chip.textContent.length + 4).reduce((a, b) => a + b, 0) > WIDE_CHIPS);
+  }
+
+  // Names of the columns that are drawn as curves now.
+  curveColumns() { return this.chart.shown ? this.declared.curves.filter((c) => this.chart.shown.has(c.column)).flatMap((c) => [c.column, c.to].filter(Boolean)) : []; }
 
   // Another sentence, where a chip shows something else.
   say(sentence) {
@@ -65,7 +88,7 @@ export class Panel {
     if (!open) return;
     const { declared, view } = this;
     const provenance = view.model.meta(this.reading, view.model.selection.arm)?.provenance;
-    const measured = provenance && [provenance.method, provenance.exactness, provenance.precision, provenance.note].filter(Boolean).join(" · ");
+    const measured = provenance && [provenance.method, provenance.exactness, provenance.precision, provenance.tolerance ? `tolerance ${number(provenance.tolerance)}` : "", provenance.sample_size ? `sample size ${whole(provenance.sample_size)}` : "", provenance.note].filter(Boolean).join(" · ");
     const entries = [["How to read it", declared.how_to_read], ["Formula", declared.equation], ["Source", declared.source],
       ["Certainty", declared.certainty], ["The letters", LETTERS], ["Our reading", declared.our_reading], ["How this was measured", measured]];
     this.more.replaceChildren(
@@ -105,11 +128,12 @@ export class Panel {
   // Words change only after every picture is painted: text on a canvas asks for clean styles each time.
   write() {
     if (this.asleep) { this.tip.hidden = true; return; }
-    const { view, declared } = this;
+    const { view, declared, chart } = this;
     const arm = view.model.selection.arm;
     const absent = this.reading && view.model.meta(this.reading, arm)?.not_applicable;
-    const reason = absent || this.columnReason(arm);
+    const reason = absent || this.columnReason(arm) || this.notYet(arm);
     this.silence.hidden = !reason;
+    this.canvas.classList.toggle("acs-pale", Boolean(reason) && !(chart.lines && chart.lines(view).length));
     if (reason) setText(this.silence, reason);
     if (declared.renderer === "curves") { tell(this.tip, this.chart, view); this.curveFoot(); }
     else { point(this.tip, this.chart, view); this.pictureFoot(); }
@@ -127,21 +151,43 @@ export class Panel {
     return shown.map((c) => without[c.column.slice(c.column.indexOf("/") + 1)]).filter(Boolean)[0] || "";
   }
 
+  // What is to be said where nothing has been read so far.
+  notYet(arm) {
+    const { view } = this;
+    if (!this.reading || view.model.meta(this.reading, arm)) return "";
+    if (view.replay || ENDED.includes(view.model.state)) return "Not computed in this run.";
+    const due = this.due();
+    if (!due) return "Not computed yet.";
+    return due.step === null ? "Too costly for the share of this run that diagnostics may take; read on demand alone." : `Not computed yet: waits until about step ${whole(due.step)}, so that diagnostics leave training its time.`;
+  }
+
+  // When the next reading is due, where the schedule says so.
+  due() { return (this.view.status?.waiting || this.view.model.hello.waiting || []).find(({ kind }) => kind === this.reading); }
+
+  // How sure the numbers are, in a few words: printed under the picture.
+  honesty() {
+    const { view } = this, found = view.model.meta(this.reading, view.model.selection.arm)?.provenance, due = this.due();
+    if (!found) return [];
+    const words = [`${found.exactness}${found.sample_size ? `, n = ${whole(found.sample_size)}` : ""}`, found.precision.split(",")[0], found.tolerance ? `tolerance ${number(found.tolerance, 2)}` : ""];
+    return [...words.filter(Boolean), due && due.step !== null && !view.replay && !ENDED.includes(view.model.state) ? `next about step ${whole(due.step)}` : ""].filter(Boolean);
+  }
+
   curveFoot() {
     const { declared, view, chart } = this;
     const parts = [];
-    const frame = declared.reading && view.model.frameAt("heads", declared.reading, view.until());
-    if (frame) {
-      const at = view.model.selection.layer * frame.heads + view.model.selection.head;
-      for (const [column, label] of declared.facts) {
-        const values = frame.values.get(view.model.places.get(column));
-        if (values) parts.push(label.startsWith("%") ? `${Number((100 * values[at]).toPrecision(3))} ${label}` : `${label} ${number(values[at], 2)}`);
-      }
+    const groups = new Set(declared.curves.filter((c) => c.group && chart.shown.has(c.column)).map((c) => c.group));
+    for (const [column, label] of declared.facts) {
+      if (groups.size && ![...groups].some((group) => label.includes(group))) continue;
+      const value = view.model.value(column, view.until());
+      if (value === undefined) continue;
+      // "of" continues the fact before it: rank 12 of 14.
+      if (label === "of" && parts.length) parts[parts.length - 1] += ` of ${number(value, 3)}`;
+      else parts.push(label.startsWith("%") ? `${Number((100 * value).toPrecision(3))} ${label}` : `${label} ${number(value, 3)}`);
     }
     const lines = chart.lines(view);
     const thinned = lines.filter((l) => l.series.thinnedFrom > l.series.n).sort((a, b) => b.series.thinnedFrom - a.series.thinnedFrom)[0];
     if (thinned) parts.push(`${whole(thinned.series.thinnedFrom)} rows shown as ${whole(thinned.series.n)}, extremes kept`);
-    setText(this.foot, parts.join(" · "));
+    setText(this.foot, [...parts, ...this.honesty()].join(" · "));
     const lost = [...new Set(lines.map((l) => l.arm))].flatMap((a) => view.model.diverged(a).filter((d) => d.step <= view.until()).map((d) => ({ arm: a, ...d })));
     const mine = declared.lines === "loss" && lost.length > 0;
     this.badge.hidden = !mine;
@@ -155,17 +201,17 @@ export class Panel {
     const { view, chart, declared } = this;
     if (declared.renderer === "map") {
       const frame = chart.frame;
-      const text = chart.told(view) || (frame ? `step ${whole(frame.step)} · largest weight ${number(frame.maximum)}${frame.average > 1 ? ` · cells average ${frame.average} × ${frame.average} tokens` : ""}${chart.gridNote || ""}` : "");
+      const text = chart.told(view) || (frame ? `step ${whole(frame.step)} · largest weight ${number(frame.maximum)}${frame.average > 1 ? ` · cells average ${frame.average} × ${frame.average} tokens` : ""}${chart.gridNote || ""}${this.honesty().map((word) => ` · ${word}`).join("")}` : "");
       setText(this.foot, text);
       return;
     }
-    if (declared.renderer === "groups" && !this.chips.childElementCount) this.chips.append(...chipsFor(this));
-    const key = JSON.stringify([chart.legend, chart.note]);
+    if (declared.renderer === "groups" && !this.chips.childElementCount) this.renew();
+    const words = [chart.note, ...this.honesty()].filter(Boolean).join(" · "), key = JSON.stringify([chart.legend, words]);
     if (key === this.legendKey || !(chart.legend || chart.note)) return;
     this.legendKey = key;
     this.foot.replaceChildren(
       ...this.keys(chart.legend || []).map(({ name, colour, shape }) => el("span", { class: "acs-key" }, shape ? el("i", { style: { color: colour } }, icon(shape)) : null, name)),
-      el("span", {}, chart.note || ""));
+      el("span", {}, words));
   }
 
   // Where many keys begin with one word, it is said once: "class 0 1 2".

@@ -42,9 +42,7 @@ export class SelectionCard {
 
   headWords(head) {
     const { model } = this.view;
-    const frame = model.frameAt("heads", "", this.view.until());
-    const values = frame?.values.get(model.places.get("attention entropy/entropy"));
-    const value = values?.[model.selection.layer * (frame?.heads || 1) + head];
+    const value = model.value("attention entropy/entropy", this.view.until(), model.selection.layer, head);
     return value === undefined ? String(head + 1) : `${head + 1} · H ${number(value)}`;
   }
 

@@ -49,7 +49,10 @@ export class View {
     this.model.state = hello.status.state;
     this.theme = readTheme(this.root, hello.palette);
     if (fresh) this.build(hello);
-    this.card.build();
+    else for (const panel of this.panels) panel.renew();
+    this.wish();
+    const card = JSON.stringify([hello.arms, hello.seeds, hello.layers, hello.heads]);
+    if (card !== this.carded) { this.carded = card; this.card.build(); }
     this.schedule();
   }
 
@@ -80,7 +83,6 @@ export class View {
     });
     for (const panel of this.panels) this.watching.observe(panel.node);
     this.wait.hidden = true;
-    this.wish();
   }
 
   onStatus(status) {
@@ -134,8 +136,11 @@ export class View {
   // Tells the server which pictures are open, so that it sends those alone.
   wish() {
     const open = new Set(), shown = this.panels.filter((panel) => !panel.folded), before = JSON.stringify(this.model.selection);
+    const numbers = (names) => [...new Set([...names].map((name) => this.model.places.get(name)))].filter((n) => n !== undefined).sort((a, b) => a - b);
     for (const panel of shown) if (panel.declared.renderer !== "curves" && panel.reading) open.add(panel.reading);
     Object.assign(this.model.selection, {
+      curves: numbers(shown.flatMap((panel) => panel.curveColumns()).filter((name) => name.includes("/"))),
+      values: numbers(["attention entropy/entropy", ...shown.flatMap(({ declared }) => [...declared.facts, ...declared.table].map(([name]) => name))]),
       open: [...open].sort(),
       grid: shown.some((panel) => panel.declared.renderer === "map" && panel.chart.all),
       groups: shown.some((panel) => panel.declared.renderer === "groups"),

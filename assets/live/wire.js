@@ -1,13 +1,13 @@
 // Decoding of live updates; the layout is described in sandbox/live/wire.py.
 
-const ROWS = 1, HEADS = 2, POINTS = 3, MAP = 4, NUMBERS = 5, GRID = 6;
+const ROWS = 1, HEADS = 2, POINTS = 3, MAP = 4, NUMBERS = 5, GRID = 6, TABLE = 7;
 export const FULL = 1;
 export const RESELECTED = 2;
 const padded = (n) => (n + 3) & ~3;
 
 export function decode(buffer, states) {
   const view = new DataView(buffer);
-  if (view.byteLength < 28 || view.getUint16(0) !== 0x4153 || view.getUint8(2) !== 1) {
+  if (view.byteLength < 28 || view.getUint16(0) !== 0x4153 || view.getUint8(2) !== 2) {
     throw new Error("This update is of another version; reload the page.");
   }
   const update = {
@@ -33,7 +33,7 @@ export function decode(buffer, states) {
 const READERS = {
   [ROWS](buffer, view, at) {
     const seeds = view.getUint8(at + 1), n = view.getUint16(at + 2, true), count = view.getUint16(at + 4, true);
-    const block = { type: "rows", thinnedFrom: view.getUint32(at + 8, true), series: [] };
+    const block = { type: "rows", fresh: view.getUint16(at + 6, true) > 0, thinnedFrom: view.getUint32(at + 8, true), series: [] };
     const pairs = new Uint8Array(buffer, at + 12, 2 * count);
     at += 12 + padded(2 * count);
     block.steps = new Uint32Array(buffer, at, n);
@@ -90,6 +90,13 @@ const READERS = {
       cells: new Uint8Array(buffer, at + 16 + 4 * n, n * queries * keys),
     };
     return [block, at + 16 + 4 * n + padded(n * queries * keys)];
+  },
+  // Numbers of part p, layer l, head h, row r and column c at (((p * layers + l) * heads + h) * rows + r) * columns + c.
+  [TABLE](buffer, view, at) {
+    const [parts, layers, heads] = [2, 3, 4].map((o) => view.getUint8(at + o));
+    const rows = view.getUint16(at + 6, true), columns = view.getUint16(at + 8, true), n = parts * layers * heads * rows * columns;
+    const block = { type: "table", kind: view.getUint8(at + 1), step: view.getUint32(at + 12, true), parts, layers, heads, rows, columns, values: new Float32Array(buffer, at + 16, n) };
+    return [block, at + 16 + 4 * n];
   },
 };
 

@@ -11,9 +11,18 @@ from sandbox.figures.groups import SeedGroup, draw_group
 from sandbox.figures.palette import arm_style, group_style, sequential
 from sandbox.figures.rails import Rails
 from sandbox.figures.small_models import small_model_figure
+from sandbox.figures.tables import table_figure
 from sandbox.foundations.answers import NotApplicable
 from sandbox.foundations.certificate import Certificate
-from sandbox.foundations.readings import Answer, AttentionMap, PerHead, Provenance, SmallModel, Trajectory
+from sandbox.foundations.readings import (
+    Answer,
+    AttentionMap,
+    PerHead,
+    Provenance,
+    SmallModel,
+    Table,
+    Trajectory,
+)
 from sandbox.mathematics.jacobian_condition import rank_sentence
 from sandbox.store import Run
 
@@ -181,6 +190,15 @@ def _(answer: AttentionMap, asked: Asked) -> Drawing:
     alt = f"Attention of {n_queries} queries over {n_keys} keys, {where}; {largest}."
     masked = (f"{len(hidden)} cells are masked and crossed out",) if len(hidden) else ()
     return Drawing(figure, (where, *masked, *provenance(answer.provenance)), alt)
+
+
+@_draw.register
+def _(answer: Table, asked: Asked) -> Drawing:
+    """A spectrum over the steps, or the cells of one step."""
+    drawing = table_figure(
+        answer, asked.run, asked.kind, asked.arm, asked.seed, asked.step, asked.layer, asked.head, asked.dark
+    )
+    return Drawing(drawing.figure, (*drawing.notes, *provenance(answer.provenance)), drawing.alt)
 
 
 @_draw.register

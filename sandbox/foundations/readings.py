@@ -13,6 +13,7 @@ from sandbox.foundations.certificate import CERTIFICATE_COLUMNS, CERTIFICATE_WOR
 from sandbox.foundations.errors import InvalidData
 from sandbox.foundations.provenance import Provenance, one_row, shaped
 from sandbox.foundations.small_model import SmallModel
+from sandbox.foundations.table import Table
 
 __all__ = [
     "Answer",
@@ -22,6 +23,7 @@ __all__ = [
     "Provenance",
     "Reading",
     "SmallModel",
+    "Table",
     "Trajectory",
     "decode",
     "encode",
@@ -128,7 +130,7 @@ class AttentionMap:
         return replace(self, weights=one_row(self.weights, index))
 
 
-Reading = PerHead | Trajectory | AttentionMap | Certificate | SmallModel
+Reading = PerHead | Trajectory | AttentionMap | Certificate | SmallModel | Table
 Answer = Reading | NotApplicable
 
 
@@ -163,6 +165,8 @@ def encode(reading: Answer) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         return {name: getattr(reading, name) for name in CERTIFICATE_COLUMNS}, meta
     if isinstance(reading, SmallModel):
         return {"values": reading.values}, meta | reading.meta()
+    if isinstance(reading, Table):
+        return {"cells": reading.cells}, meta | reading.meta()
     meta |= {
         "columns": ["weights"],
         "key_labels": list(reading.key_labels),
@@ -219,9 +223,19 @@ def decode(columns: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> Answer
             )
         if meta["type"] == "SmallModel":
             return SmallModel.of_meta(columns["values"], meta, provenance)
+        if meta["type"] == "Table":
+            return Table(
+                cells=columns["cells"],
+                rows=tuple(meta["row_labels"]),
+                columns=tuple(meta["column_labels"]),
+                unit=meta["unit"],
+                log=meta["log"],
+                truth=tuple(meta["truth"]),
+                provenance=provenance,
+            )
     except (KeyError, TypeError) as problem:
         raise InvalidData(f"A stored reading is incomplete ({problem}); record it again.") from problem
     raise InvalidData(
         f"A stored reading has type {meta['type']!r}; this version knows PerHead, Trajectory, "
-        "AttentionMap, Certificate, SmallModel."
+        "AttentionMap, Certificate, SmallModel, Table."
     )

@@ -11,13 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from sandbox.live.panels import curve_columns, fact_columns
+from sandbox.live.growing_rows import Rows
+from sandbox.live.panels import curve_columns, drawn_kinds, fact_columns, open_kinds
+from sandbox.store.staleness import column_as_it_stands, meta_as_it_stands
 
 SCALARS = ("loss", "train_loss", "train_accuracy", "test_loss", "test_accuracy")
 """Curves of every run; accuracies by group of rows come beside them where a task has groups."""
 GROUPS = ("test_accuracy/", "test_accuracy0")
 """All names of accuracies by group lie between these two."""
 MOST_EVENTS = 500
+MOST_COLUMNS = 255
+"""A column's number is one byte on the wire."""
 RATE_WINDOW = 3.0
 READINGS = "SELECT step, dtype, shape, data FROM snapshots WHERE arm=? AND name=? AND step>? ORDER BY step"
 NUMBERS = re.compile(r"\d+")
@@ -28,35 +32,6 @@ DAMAGE = (
 """What reading a damaged database raises: SQLite's own word, or content of a kind that no writer wrote."""
 
 log = logging.getLogger(__name__)
-
-
-class Rows:
-    """Growing rows of one series: ascending steps and their values, in one buffer."""
-
-    def __init__(self, shape: tuple[int, ...]) -> None:
-        self.count = 0
-        self._steps = np.zeros(64, dtype=np.uint32)
-        self._values = np.zeros((64, *shape), dtype=np.float32)
-
-    @property
-    def steps(self) -> np.ndarray:
-        return self._steps[: self.count]
-
-    @property
-    def values(self) -> np.ndarray:
-        return self._values[: self.count]
-
-    @property
-    def last(self) -> int:
-        return int(self._steps[self.count - 1]) if self.count else -1
-
-    def append(self, step: int, values: np.ndarray) -> None:
-        if self.count == len(self._steps):
-            self._steps = np.concatenate([self._steps, np.zeros_like(self._steps)])
-            self._values = np.concatenate([self._values, np.zeros_like(self._values)])
-        self._steps[self.count] = step
-        self._values[self.count] = values
-        self.count += 1
 
 
 class Feed:
@@ -133,23 +108,41 @@ class Feed:
                 continue
             arm, _, kind = key.removeprefix("reading/").rpartition("/")
             if arm in names:
-                found.setdefault(kind, {})[names.index(arm)] = meta
+                found.setdefault(kind, {})[names.index(arm)] = meta_as_it_stands(meta)
             elif arm.isdigit() and int(arm) < len(names):
-                found.setdefault(kind, {})[int(arm)] = meta
+                found.setdefault(kind, {})[int(arm)] = meta_as_it_stands(meta)
         return found
 
     def head_columns(self) -> list[str]:
-        """Names `kind/column` of what is measured per head and some panel shows, in a fixed order."""
+        """Names `kind/column` of what the run measured per head and some panel shows, in a fixed order."""
         names: dict[str, None] = {}
         for kind, by_arm in sorted(self.readings().items()):
             for meta in by_arm.values():
                 if meta.get("type") == "PerHead":
                     names.update(dict.fromkeys(f"{kind}/{column}" for column in meta["columns"]))
-        return [name for name in (*curve_columns(), *fact_columns()) if name in names]
+        whole = open_kinds()
+        own = [name for name in names if name.partition("/")[0] in whole]
+        return [n for n in dict.fromkeys((*curve_columns(), *fact_columns(), *own)) if n in names]
 
     def columns(self) -> list[str]:
-        """Every column that may travel, at the place that is its number on the wire."""
-        return [*SCALARS, *self.head_columns(), *self.groups]
+        """Every column that may travel, at the place that is its number on the wire.
+
+        What panels declare has its place from the start, so that a reading that comes late moves nothing.
+        """
+        declared = dict.fromkeys((*curve_columns(), *fact_columns()))
+        later = [name for name in self.head_columns() if name not in declared]
+        return [*SCALARS, *declared, *self.groups, *later][:MOST_COLUMNS]
+
+    def kinds(self) -> list[str]:
+        """Kinds of reading that may travel, at the place that is their number on the wire."""
+        drawn = drawn_kinds()
+        return [*drawn, *sorted(set(self.readings()) - set(drawn))]
+
+    @property
+    def waiting(self) -> list[dict[str, Any]]:
+        """Costly kinds that the run has yet to read: kind, step, seconds and cost of each."""
+        said = self.meta.get("waiting") or (self.meta.get("status") or {}).get("waiting") or []
+        return [w for w in said if isinstance(w, dict)] if isinstance(said, list) else []
 
     # ------------------------------------------------------------ reading it
     def refresh(self) -> bool:
@@ -212,8 +205,14 @@ class Feed:
                 (arm, f"{kind}/{column}", int(step)),
             ).fetchone()
             if row is not None:
-                found.append((int(step), _array(*row)))
+                found.append((int(step), self._as_it_stands(arm, kind, column, int(step), _array(*row))))
         return found
+
+    def _as_it_stands(self, arm: int, kind: str, column: str, step: int, values: np.ndarray) -> np.ndarray:
+        """A certificate's states after what has been changed since; `readings()` has the reason's words."""
+        meta = self.readings().get(kind, {}).get(arm, {})
+        changes = self.meta.get("changes")
+        return column_as_it_stands(column, values, meta, changes, self.arms[arm], step) if changes else values
 
     def frame_steps(self, arm: int, kind: str, column: str, after: int) -> list[int]:
         """Steps above `after` at which the column is stored."""
@@ -252,7 +251,7 @@ class Feed:
         meta = {key: json.loads(value) for key, value in connection.execute("SELECT key, value FROM meta")}
         if not all(isinstance(meta.get(key, {}), dict) for key in ("experiment", "status")):
             raise ValueError("its experiment or its status is not a table")
-        moving = {"status"}
+        moving = {"status", "waiting"}
         if {k: v for k, v in meta.items() if k not in moving} != {
             k: v for k, v in self.meta.items() if k not in moving
         }:

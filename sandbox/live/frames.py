@@ -2,14 +2,21 @@
 
 import numpy as np
 
+from sandbox.foundations.certificate import CERTIFICATE_COLUMNS
+from sandbox.live.blocks import Block, NumbersBlock, PointsBlock, TableBlock, grid_block, map_block
 from sandbox.live.feed import Feed
 from sandbox.live.selection import ALL_HEADS, Selection
-from sandbox.live.wire import Block, NumbersBlock, PointsBlock, grid_block, map_block
 
 HISTORY_FRAMES = 240
 HISTORY_GRIDS = 60
-COLUMNS = {"Trajectory": "points", "AttentionMap": "weights", "SmallModel": "values"}
-"""The stored column of each type of reading that is drawn as a picture."""
+COLUMNS = {
+    "Trajectory": ("points",),
+    "AttentionMap": ("weights",),
+    "SmallModel": ("values",),
+    "Table": ("cells",),
+    "Certificate": CERTIFICATE_COLUMNS,
+}
+"""The stored columns of each type of reading that is drawn as a picture."""
 
 
 def frames_of(feed: Feed, selection: Selection, served: dict[str, int]) -> tuple[list[Block], dict[str, int]]:
@@ -19,25 +26,39 @@ def frames_of(feed: Feed, selection: Selection, served: dict[str, int]) -> tuple
     """
     blocks: list[Block] = []
     last: dict[str, int] = {}
-    numbers = {kind: number for number, kind in enumerate(sorted(feed.readings()))}
+    numbers = {kind: number for number, kind in enumerate(feed.kinds())}
     for picture in selection.pictures(feed):
         kind = picture.removesuffix(f"/{ALL_HEADS}")
-        column = COLUMNS.get(feed.readings()[kind].get(selection.arm, {}).get("type", ""))
-        if column is None:
+        columns = COLUMNS.get(feed.readings()[kind].get(selection.arm, {}).get("type", ""))
+        if columns is None:
             continue
         after = served.get(picture, -1)
-        steps = feed.frame_steps(selection.arm, kind, column, after)
+        steps = feed.frame_steps(selection.arm, kind, columns[0], after)
         last[picture] = max(after, *steps) if steps else after
         most = HISTORY_FRAMES if picture == kind else HISTORY_GRIDS
         chosen = spread(steps, latest_only=after >= 0, most=most)
-        blocks += _blocks(feed, selection, numbers[kind], kind, column, chosen, whole=picture != kind)
+        blocks += _blocks(feed, selection, numbers[kind], kind, columns, chosen, whole=picture != kind)
     return blocks, last
 
 
 def _blocks(
-    feed: Feed, selection: Selection, number: int, kind: str, column: str, steps: list[int], *, whole: bool
+    feed: Feed,
+    selection: Selection,
+    number: int,
+    kind: str,
+    columns: tuple[str, ...],
+    steps: list[int],
+    *,
+    whole: bool,
 ) -> list[Block]:
+    column = columns[0]
     found = feed.frames(selection.arm, kind, column, steps)
+    if columns == CERTIFICATE_COLUMNS:
+        parts = [dict(feed.frames(selection.arm, kind, name, steps)) for name in columns]
+        return [TableBlock(number, step, certificate_table(parts, step, selection.seed)) for step, _ in found]
+    if column == "cells":
+        tables = [(step, cells[selection.seed], *place(selection, cells.shape[1:3])) for step, cells in found]
+        return [TableBlock(number, step, c[None, layer, None, head, None]) for step, c, layer, head in tables]
     if column == "values":
         return [NumbersBlock(number, step, values[selection.seed]) for step, values in found]
     if column == "weights":
@@ -51,6 +72,12 @@ def _blocks(
         share = shares[step][selection.seed] if step in shares else (np.nan, np.nan)
         blocks.append(PointsBlock(number, step, points[selection.seed], (float(share[0]), float(share[1]))))
     return blocks
+
+
+def certificate_table(parts: list[dict[int, np.ndarray]], step: int, seed: int) -> np.ndarray:
+    """The columns of a certificate at `step` as (part, layer, head, certificate, 1)."""
+    stacked = np.stack([part[step][seed].astype(np.float32) for part in parts])  # part certificate layer head
+    return np.moveaxis(stacked, 1, 3)[..., None]
 
 
 def place(selection: Selection, shape: tuple[int, ...]) -> tuple[int, int]:

@@ -9,9 +9,11 @@ from sandbox.live.feed import SCALARS, Feed
 from sandbox.live.panels import declare_panels
 from sandbox.live.selection import shape_of_heads
 from sandbox.live.wire import STATES, VERSION
+from sandbox.mathematics.deepnorm import deepnorm
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
 PALETTE = ASSETS / "palette.json"
+MOST_LAYERS = 10_000
 SCALAR_UNITS = {"loss": "nats", "train_loss": "nats", "test_loss": "nats"}
 
 
@@ -26,9 +28,11 @@ def hello(feed: Feed, *, steer: bool) -> dict[str, Any]:
     experiment = feed.meta.get("experiment", {})
     layers, heads = shape_of_heads(feed)
     columns = [{"name": name, "per": "seed", "unit": SCALAR_UNITS.get(name, "share")} for name in SCALARS]
-    columns += [{"name": name, "per": "head", "unit": _unit(feed, name)} for name in feed.head_columns()]
-    columns += [{"name": name, "per": "group", "unit": "share"} for name in feed.groups]
-    has = frozenset({str(experiment.get("model", {}).get("kind", "")), *(["groups"] if feed.groups else [])})
+    for name in feed.columns()[len(SCALARS) :]:
+        per, unit = ("group", "share") if name in feed.groups else ("head", _unit(feed, name))
+        columns.append({"name": name, "per": per, "unit": unit})
+    kinds = [str((experiment.get(part) or {}).get("kind", "")) for part in ("model", "task")]
+    has = frozenset({*kinds, *(["groups"] if feed.groups else [])})
     return {
         "type": "hello",
         "version": VERSION,
@@ -41,15 +45,28 @@ def hello(feed: Feed, *, steer: bool) -> dict[str, Any]:
         "layers": layers,
         "heads": heads,
         "columns": columns,
-        "kinds": sorted(feed.readings()),
+        "kinds": feed.kinds(),
         "readings": feed.readings(),
         "panels": declare_panels(has),
         "target": feed.meta.get("target"),
         "lines": reference_lines(feed.meta.get("lines")),
         "notes": list(feed.meta.get("notes") or []),
         "palette": palette(),
+        "waiting": feed.waiting,
+        "deepnorm": residual_constants(experiment),
         "status": feed.status,
     }
+
+
+def residual_constants(experiment: dict[str, Any]) -> dict[str, Any] | None:
+    """DeepNorm's constants for the model's layers and each arm's placement; None where it has no layers."""
+    model = experiment.get("model") or {}
+    layers = model.get("n_layers")
+    if not isinstance(layers, int) or not 0 < layers < MOST_LAYERS:
+        return None
+    arms = [arm if isinstance(arm, dict) else {} for arm in experiment.get("arms") or []]
+    placements = [str((arm.get("placement") or model.get("placement") or {}).get("kind", "")) for arm in arms]
+    return {"layers": layers, **deepnorm(layers)._asdict(), "placements": placements}
 
 
 def reference_lines(raw: Any) -> dict[str, dict[str, float]]:

@@ -3,10 +3,13 @@
 from dataclasses import dataclass, field
 
 from sandbox.live.feed import Feed
+from sandbox.live.panels import standard_columns
 
 STANDARD_PICTURES = ("trajectories", "attention map")
 """What is sent to a viewer that does not say which pictures are open."""
 MOST_OPEN = 64
+BATCH = "loss"
+"""The batch's loss of every step; it travels only while somebody looks at it."""
 ALL_HEADS = "all heads"
 
 
@@ -26,11 +29,21 @@ class Selection:
     """Whether the small pictures of all heads are open."""
     groups: bool = field(default=False, compare=False)
     """Whether the accuracies by group of rows are open."""
+    curves: frozenset[str] = field(default_factory=lambda: standard_columns()[0], compare=False)
+    """Columns measured per head that are drawn as curves now."""
+    values: frozenset[str] = field(default_factory=lambda: standard_columns()[1], compare=False)
+    """Columns measured per head of which every head's present value is shown."""
 
     @property
     def looked_at(self) -> tuple[object, ...]:
         """What is open, as a key."""
-        return self.open, self.grid, self.groups
+        return self.open, self.grid, self.groups, self.curves, self.values
+
+    def wants(self, feed: Feed, name: str) -> bool:
+        """Whether a recorded series is drawn as a curve now."""
+        if name in feed.groups:
+            return self.groups
+        return name in self.curves if "/" in name else name != BATCH or self.batch
 
     def pictures(self, feed: Feed) -> list[str]:
         """The open kinds that the run has, and `kind/all heads` for the small pictures."""
@@ -58,6 +71,8 @@ class Selection:
             _words(given.get("open")),
             given.get("grid") is True,
             given.get("groups") is True,
+            _columns(given.get("curves"), feed, standard_columns()[0]),
+            _columns(given.get("values"), feed, standard_columns()[1]),
         )
 
 
@@ -65,6 +80,14 @@ def _words(raw: object) -> tuple[str, ...]:
     if not isinstance(raw, list):
         return STANDARD_PICTURES
     return tuple(sorted({word for word in raw[:MOST_OPEN] if isinstance(word, str)}))
+
+
+def _columns(raw: object, feed: Feed, otherwise: frozenset[str]) -> frozenset[str]:
+    """Names of the columns whose numbers are given."""
+    if not isinstance(raw, list):
+        return otherwise
+    names = feed.columns()
+    return frozenset(names[n] for n in raw[: len(names)] if type(n) is int and 0 <= n < len(names))
 
 
 def shape_of_heads(feed: Feed) -> tuple[int, int]:

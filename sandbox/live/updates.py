@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from sandbox.live.feed import SCALARS, Feed
+from sandbox.live.blocks import Block, HeadsBlock, RowsBlock
+from sandbox.live.feed import Feed
 from sandbox.live.frames import frames_of, place, spread
-from sandbox.live.panels import fact_columns
-from sandbox.live.selection import Selection
+from sandbox.live.selection import BATCH, Selection
 from sandbox.live.thin_rows import kept_rows
-from sandbox.live.wire import FULL, RESELECTED, STATES, Block, HeadsBlock, RowsBlock, Update, encode
+from sandbox.live.wire import FULL, RESELECTED, STATES, Update, encode
 
 ALL_KEPT = (150, 150)
 THINNER = ((8, 8), (4, 4), (2, 2), (1, 1), (1, 0), (0, 0))
@@ -25,17 +25,15 @@ LIVE_BYTES = 2000
 """Bytes of a whole live update: curves make room for pictures, down to LEAST_BUDGET."""
 CATCH_UP_BUDGET = 60_000
 """Bytes of curves for a viewer that has just come, or comes back after a gap."""
-BATCH = "loss"
-"""The batch's loss of every step; it travels only while somebody looks at it."""
 
 
 @dataclass
 class Cursor:
-    """How far one viewer has been served: rows per series, and the last frame's step of what is open."""
+    """How far one viewer has been served: rows per series, and the last step of what else is open."""
 
     sent: dict[tuple[int, str], int] = field(default_factory=dict)
     frames: dict[str, int] = field(default_factory=dict)
-    heads: int = -1
+    heads: dict[str, int] = field(default_factory=dict)
     selection: Selection | None = None
 
     @classmethod
@@ -43,9 +41,10 @@ class Cursor:
         """The cursor of a client that has everything up to `step`, its selection included."""
         if step < 0:
             return cls()
-        sent = {key: int(np.searchsorted(rows.steps, step, "right")) for key, rows in feed.rows.items()}
+        known = {key: rows for key, rows in feed.rows.items() if selection.wants(feed, key[1])}
+        sent = {key: int(np.searchsorted(rows.steps, step, "right")) for key, rows in known.items()}
         frames = dict.fromkeys(selection.pictures(feed), step)
-        return cls(sent, frames, step, selection)
+        return cls(sent, frames, dict.fromkeys(selection.values, step), selection)
 
     def key(self, feed: Feed, selection: Selection) -> tuple[Any, ...]:
         """What the next message depends on; viewers with equal keys share its bytes."""
@@ -57,7 +56,7 @@ class Cursor:
             selection.looked_at,
             self.selection,
             tuple(sorted(self.frames.items())),
-            self.heads,
+            tuple(sorted(self.heads.items())),
             sent,
         )
 
@@ -74,12 +73,15 @@ def next_update(
         flags = FULL
     elif cursor.selection != selection:
         flags = RESELECTED
-        heads = feed.head_columns()
-        kept = {k: n for k, n in cursor.sent.items() if k[1] not in heads and k[1] != BATCH}
-        cursor = Cursor(kept, {}, -1, selection)
+        per_head = feed.head_columns()
+        kept = {k: n for k, n in cursor.sent.items() if k[1] not in per_head and k[1] != BATCH}
+        cursor = Cursor(kept, {}, {}, selection)
+    # What is looked at no more is forgotten, so that it comes whole when it is opened again.
+    kept = {key: n for key, n in cursor.sent.items() if selection.wants(feed, key[1])}
+    cursor = replace(cursor, sent=kept)
     live = not flags
     frames, served = frames_of(feed, selection, cursor.frames)
-    head_blocks, heads_step = _heads(feed, cursor, selection, latest_only=live)
+    head_blocks, heads = _heads(feed, cursor, selection)
     fixed: list[Block] = [*frames, *head_blocks]
     state = str(feed.status.get("state", "queued"))
     update = Update(
@@ -95,9 +97,8 @@ def next_update(
     size = len(encode(update))
     if live and budget == LIVE_BUDGET and set(served) <= set(cursor.frames):
         budget = max(LEAST_BUDGET, min(budget, LIVE_BYTES - size))
-    if selection.groups and not any(
-        (arm, name) in cursor.sent for arm, name in feed.rows if name in feed.groups
-    ):
+    if any(key not in cursor.sent and rows.count > 1 for key, rows in feed.rows.items()
+           if selection.wants(feed, key[1])):  # fmt: skip
         budget = CATCH_UP_BUDGET  # what has just been opened comes with its history
     limit = size + budget
     for buckets in (ALL_KEPT,) if flags else (ALL_KEPT, *THINNER):
@@ -105,7 +106,7 @@ def next_update(
         message = encode(replace(update, blocks=[*rows, *fixed]))
         if flags or len(message) <= limit:
             break
-    return message, Cursor({**cursor.sent, **sent}, served, heads_step, selection)
+    return message, Cursor({**cursor.sent, **sent}, served, heads, selection)
 
 
 def _rows(
@@ -113,16 +114,13 @@ def _rows(
 ) -> tuple[list[Block], dict[tuple[int, str], int]]:
     heads = feed.head_columns()
     columns = feed.columns()
-    printed = fact_columns()
-    groups: dict[tuple[bytes, int], tuple[np.ndarray, list[tuple[int, int]], list[np.ndarray]]] = {}
+    groups: dict[tuple[bytes, int, bool], tuple[np.ndarray, list[tuple[int, int]], list[np.ndarray]]] = {}
     sent: dict[tuple[int, str], int] = {}
     for (arm, name), rows in sorted(
         feed.rows.items(), key=lambda item: (item[0][0], columns.index(item[0][1]))
     ):
         start = cursor.sent.get((arm, name), 0)
-        if start >= rows.count or name in printed or (name == BATCH and not selection.batch):
-            continue
-        if name in feed.groups and not selection.groups:
+        if start >= rows.count or not selection.wants(feed, name):
             continue
         values = rows.values[start : rows.count]
         if name in heads:
@@ -132,30 +130,34 @@ def _rows(
         keep = kept_rows(values, count) if count else np.array([len(steps) - 1])
         sent[arm, name] = rows.count
         chosen = steps[keep]
-        _, series, parts = groups.setdefault((chosen.tobytes(), len(steps)), (chosen, [], []))
+        _, series, parts = groups.setdefault((chosen.tobytes(), len(steps), start == 0), (chosen, [], []))
         series.append((columns.index(name), arm))
         parts.append(values[keep].T)
     blocks: list[Block] = [
-        RowsBlock(series, steps, np.stack(parts), thinned_from)
-        for (_, thinned_from), (steps, series, parts) in groups.items()
+        RowsBlock(series, steps, np.stack(parts), thinned_from, fresh)
+        for (_, thinned_from, fresh), (steps, series, parts) in groups.items()
     ]
     return blocks, sent
 
 
-def _heads(feed: Feed, cursor: Cursor, selection: Selection, *, latest_only: bool) -> tuple[list[Block], int]:
-    columns = enumerate(feed.head_columns(), len(SCALARS))
-    known = [(i, feed.rows[selection.arm, name]) for i, name in columns if (selection.arm, name) in feed.rows]
-    fresh = [rows.steps[rows.steps > cursor.heads] if cursor.heads >= 0 else rows.steps for _, rows in known]
-    steps = [int(step) for step in np.unique(np.concatenate(fresh))] if fresh else []
-    last = steps[-1] if steps else cursor.heads
-    blocks: list[Block] = []
-    for step in spread(steps, latest_only):
-        here = [
-            (column, rows.values[at])
-            for column, rows in known
-            if (at := int(np.searchsorted(rows.steps, step))) < rows.count and rows.steps[at] == step
-        ]
-        if here:
-            values = np.stack([v[selection.seed] for _, v in here])
-            blocks.append(HeadsBlock(step, [column for column, _ in here], values))
+def _heads(feed: Feed, cursor: Cursor, selection: Selection) -> tuple[list[Block], dict[str, int]]:
+    """Present values of every head, one block for each step and shape, and the last step sent by column."""
+    numbers = {name: number for number, name in enumerate(feed.columns())}
+    last: dict[str, int] = {}
+    found: dict[tuple[int, tuple[int, ...]], list[tuple[int, np.ndarray]]] = {}
+    for name in sorted(selection.values & numbers.keys(), key=numbers.__getitem__):
+        rows = feed.rows.get((selection.arm, name))
+        after = cursor.heads.get(name, -1)
+        if rows is None or rows.last <= after:
+            last |= {name: after} if after >= 0 else {}
+            continue
+        last[name] = rows.last
+        fresh = rows.steps[np.searchsorted(rows.steps, after, "right") :] if after >= 0 else rows.steps
+        for step in spread([int(step) for step in fresh], latest_only=after >= 0):
+            here = rows.values[np.searchsorted(rows.steps, step), selection.seed]
+            found.setdefault((step, here.shape), []).append((numbers[name], here))
+    blocks: list[Block] = [
+        HeadsBlock(step, [number for number, _ in columns], np.stack([here for _, here in columns]))
+        for (step, _), columns in sorted(found.items(), key=lambda item: item[0])
+    ]
     return blocks, last

@@ -25,6 +25,8 @@ IDLE = 5.0
 SETTLING = 3.0
 LONG_GAP = 1.5
 """Seconds: a viewer younger than the one, or unserved for longer than the other, gets more at once."""
+WAITING_EVERY = 3.0
+"""Seconds between words about when costly readings are due."""
 ACK_PATIENCE = 10.0
 """Seconds after which a viewer that does not say it has drawn is sent the next update anyway."""
 MAX_REQUEST = 2000
@@ -112,13 +114,17 @@ class Viewer:
         feed = self.channel.feed
         meta = version = -1
         said: dict[str, Any] = {}
+        lists: tuple[Any, ...] = ()
+        told_at = 0.0
         happened: list[tuple[Any, ...]] = []
         token_at = time.monotonic()
         while True:
             news = self.channel.news()
             if feed.ready and feed.meta_version != meta:
-                # Numbers of columns and kinds may have moved: the viewer starts afresh with the new lists.
-                meta, version, self.cursor = feed.meta_version, -1, Cursor()
+                # Where numbers of columns and kinds have moved the viewer starts afresh with the new lists.
+                meta, version = feed.meta_version, -1
+                if lists != (lists := (feed.columns(), feed.kinds(), feed.arms, feed.seeds)):
+                    self.cursor = Cursor()
                 await self._tell(hello(feed, steer=self.permission.steer))
             if feed.ready and feed.events != happened:
                 happened = feed.events
@@ -127,8 +133,11 @@ class Viewer:
                 self._asked.clear()
                 self._take_up_wishes()
                 version, self._allowance = -1, max(self._allowance, 1.0)
-            status = feed.status  # its step and seconds travel with every update
-            if any(said.get(word) != status.get(word) for word in ("state", "reason")):
+            status = feed.status | {"waiting": feed.waiting}  # step and seconds travel with every update
+            news_of_it = any(said.get(word) != status.get(word) for word in ("state", "reason"))
+            waits = said.get("waiting") != status["waiting"] and time.monotonic() - told_at > WAITING_EVERY
+            if news_of_it or waits:
+                told_at = time.monotonic()
                 await self._tell({"type": "status", "status": status})
                 if status.get("state") in RESTED and said.get("state") == "running":
                     self.cursor = Cursor()  # what was thinned on the way is sent whole once nothing moves

@@ -4,7 +4,8 @@ Header (28 bytes): magic `AS`, version, flags, step u32, sequence u32, seconds f
 that the blocks answer (arm, seed, layer, head u8 each), block count u16, state u8, spare u8. Then blocks,
 told apart by their first byte:
 
-- ROWS: curves that share their steps. u8 1, u8 seeds, u16 rows, u16 series, u16 0, u32 rows before thinning,
+- ROWS: curves that share their steps. u8 1, u8 seeds, u16 rows, u16 series, u16 1 if they begin the
+  series, u32 rows before thinning,
   then (column, arm) u8 pairs, padding, steps u32 [row], values f32 [series][seed][row].
 - HEADS: every head of the chosen arm and seed. u8 2, u8 columns, u8 layers, u8 heads, u32 step, column
   numbers u8, padding, values f32 [column][layer][head].
@@ -15,6 +16,8 @@ told apart by their first byte:
 - NUMBERS: a small model's weights. u8 5, u8 kind, u16 count, u32 step, values f16, padding.
 - GRID: every head's attention, coarse. u8 6, u8 kind, u8 layers, u8 heads, u16 queries, u16 keys, u16 block,
   u16 0, u32 step, maxima f32 [layer][head], u8 [layer][head][query][key] as in MAP, padding.
+- TABLE: tables of numbers, such as a spectrum. u8 7, u8 kind, u8 parts, u8 layers, u8 heads, u8 0, u16 rows,
+  u16 columns, u16 0, u32 step, f32 [part][layer][head][row][column].
 
 Column and kind numbers are places in the lists `columns` and `kinds` of the JSON hello.
 """
@@ -24,8 +27,19 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from sandbox.live.blocks import (
+    Block,
+    GridBlock,
+    HeadsBlock,
+    MapBlock,
+    NumbersBlock,
+    PointsBlock,
+    RowsBlock,
+    TableBlock,
+)
+
 MAGIC = b"AS"
-VERSION = 1
+VERSION = 2
 HEADER = struct.Struct("<2sBBIIff4BHBB")
 SEQUENCE_AT = 8
 ROWS_HEAD = struct.Struct("<BBHHHI")
@@ -34,79 +48,13 @@ POINTS_HEAD = struct.Struct("<BBHI5f")
 MAP_HEAD = struct.Struct("<BBHHHIf")
 NUMBERS_HEAD = struct.Struct("<BBHI")
 GRID_HEAD = struct.Struct("<BBBBHHHHI")
-ROWS, HEADS, POINTS, MAP, NUMBERS, GRID = 1, 2, 3, 4, 5, 6
+TABLE_HEAD = struct.Struct("<BBBBBxHHxxI")
+ROWS, HEADS, POINTS, MAP, NUMBERS, GRID, TABLE = 1, 2, 3, 4, 5, 6, 7
 FULL, RESELECTED = 1, 2
 """Flags: forget everything known; forget what belongs to the selection (frames and per-head curves)."""
 STATES = ("queued", "running", "paused", "stalled", "stopped", "failed", "done", "waiting")
 STEPS_PER_HALF = 32000
 NOT_FINITE = -32768
-MAX_CELLS = 64
-"""Maps with more tokens than this are averaged over square blocks of tokens."""
-GRID_CELLS = 1024
-"""Cells of all heads' maps together; more tokens are averaged over larger blocks."""
-
-
-@dataclass(frozen=True)
-class RowsBlock:
-    """Curves with common steps: `values[series, seed, row]`, series as (column, arm)."""
-
-    series: list[tuple[int, int]]
-    steps: np.ndarray
-    values: np.ndarray
-    thinned_from: int
-
-
-@dataclass(frozen=True)
-class HeadsBlock:
-    """Every head's value at `step` for the chosen arm and seed: `values[column, layer, head]`."""
-
-    step: int
-    columns: list[int]
-    values: np.ndarray
-
-
-@dataclass(frozen=True)
-class PointsBlock:
-    """A trajectory's points (point, 2) at `step`; `explained` is NaN where nothing was projected."""
-
-    kind: int
-    step: int
-    points: np.ndarray
-    explained: tuple[float, float]
-
-
-@dataclass(frozen=True)
-class MapBlock:
-    """One head's attention, bytes (query, key) in 255ths of `maximum`; a cell averages `block`² pairs."""
-
-    kind: int
-    step: int
-    cells: np.ndarray
-    maximum: float
-    block: int = 1
-
-
-@dataclass(frozen=True)
-class NumbersBlock:
-    """A small model's weights at `step`, in the order that its reading names them."""
-
-    kind: int
-    step: int
-    values: np.ndarray
-
-
-@dataclass(frozen=True)
-class GridBlock:
-    """All heads' attention, bytes (layer, head, query, key) in 255ths of each head's maximum."""
-
-    kind: int
-    step: int
-    cells: np.ndarray
-    maxima: np.ndarray
-    block: int = 1
-
-
-Block = RowsBlock | HeadsBlock | PointsBlock | MapBlock | NumbersBlock | GridBlock
 
 
 @dataclass(frozen=True)
@@ -122,41 +70,6 @@ class Update:
     """arm, seed (its place), layer, head."""
     flags: int = 0
     blocks: list[Block] = field(default_factory=list)
-
-
-def map_block(kind: int, step: int, weights: np.ndarray, block: int = 0) -> MapBlock:
-    """Quantize one head's weights (query, key), averaging blocks of tokens where there are more than 64."""
-    block = block or -(-max(weights.shape) // MAX_CELLS)
-    if block > 1:
-        weights = _block_mean(weights, block)
-    if not np.isfinite(weights).all():
-        return MapBlock(kind, step, np.zeros(weights.shape, dtype=np.uint8), float("nan"), block)
-    maximum = float(weights.max(initial=0.0))
-    cells = np.rint(weights * (255.0 / maximum)) if maximum > 0 else np.zeros(weights.shape)
-    return MapBlock(kind, step, np.clip(cells, 0, 255).astype(np.uint8), maximum, block)
-
-
-def grid_block(kind: int, step: int, weights: np.ndarray) -> GridBlock:
-    """Quantize every head's weights (layer, head, query, key), so coarse that all fit in GRID_CELLS."""
-    layers, heads, queries, keys = weights.shape
-    block = 1
-    while layers * heads * -(-queries // block) * -(-keys // block) > GRID_CELLS and block < max(
-        queries, keys
-    ):
-        block += 1
-    maps = [map_block(kind, step, head, block) for layer in weights for head in layer]
-    cells = np.stack([found.cells for found in maps])
-    maxima = np.array([found.maximum for found in maps], dtype=np.float32)
-    return GridBlock(
-        kind, step, cells.reshape(layers, heads, *cells.shape[1:]), maxima.reshape(layers, heads), block
-    )
-
-
-def _block_mean(weights: np.ndarray, block: int) -> np.ndarray:
-    rows = np.add.reduceat(weights, range(0, weights.shape[0], block), axis=0)
-    sums = np.add.reduceat(rows, range(0, weights.shape[1], block), axis=1)
-    tall, wide = (np.minimum(block, n - np.arange(0, n, block)) for n in weights.shape)
-    return sums / (tall[:, None] * wide[None, :])
 
 
 def encode(update: Update) -> bytes:
@@ -189,10 +102,9 @@ def with_sequence(message: bytes, sequence: int) -> bytes:
 def _encode_block(block: Block) -> list[bytes]:
     if isinstance(block, RowsBlock):
         pairs = bytes(number for pair in block.series for number in pair)
+        seeds, n = block.values.shape[1], len(block.steps)
         return [
-            ROWS_HEAD.pack(
-                ROWS, block.values.shape[1], len(block.steps), len(block.series), 0, block.thinned_from
-            ),
+            ROWS_HEAD.pack(ROWS, seeds, n, len(block.series), block.fresh, block.thinned_from),
             _padded(pairs),
             np.ascontiguousarray(block.steps, dtype="<u4").tobytes(),
             np.ascontiguousarray(block.values, dtype="<f4").tobytes(),
@@ -219,6 +131,9 @@ def _encode_block(block: Block) -> list[bytes]:
         layers, heads, queries, keys = block.cells.shape
         head = GRID_HEAD.pack(GRID, block.kind, layers, heads, queries, keys, block.block, 0, block.step)
         return [head, block.maxima.astype("<f4").tobytes(), _padded(block.cells.astype("u1").tobytes())]
+    if isinstance(block, TableBlock):
+        head = TABLE_HEAD.pack(TABLE, block.kind, *block.values.shape, block.step)
+        return [head, np.ascontiguousarray(block.values, dtype="<f4").tobytes()]
     queries, keys = block.cells.shape
     head = MAP_HEAD.pack(MAP, block.kind, queries, keys, block.block, block.step, block.maximum)
     return [head, _padded(np.ascontiguousarray(block.cells, dtype=np.uint8).tobytes())]
@@ -258,12 +173,12 @@ def decode(message: bytes) -> Update:
 def _decode_block(message: bytes, at: int) -> tuple[Block, int]:
     tag = message[at]
     if tag == ROWS:
-        _, seeds, n, series, _, thinned_from = ROWS_HEAD.unpack_from(message, at)
+        _, seeds, n, series, fresh, thinned_from = ROWS_HEAD.unpack_from(message, at)
         at += ROWS_HEAD.size
         pairs = [(message[at + 2 * i], message[at + 2 * i + 1]) for i in range(series)]
         steps, at = _numbers(message, "<u4", (n,), at + 2 * series + (-2 * series % 4))
         values, at = _numbers(message, "<f4", (series, seeds, n), at)
-        return RowsBlock(pairs, steps, values, thinned_from), at
+        return RowsBlock(pairs, steps, values, thinned_from, fresh > 0), at
     if tag == HEADS:
         _, n, layers, heads, step = HEADS_HEAD.unpack_from(message, at)
         at += HEADS_HEAD.size
@@ -288,6 +203,10 @@ def _decode_block(message: bytes, at: int) -> tuple[Block, int]:
         maxima, at = _numbers(message, "<f4", (layers, heads), at + GRID_HEAD.size)
         cells, at = _numbers(message, "u1", (layers, heads, queries, keys), at)
         return GridBlock(kind, step, cells, maxima, block), at + (-cells.size % 4)
+    if tag == TABLE:
+        _, kind, parts, layers, heads, rows, columns, step = TABLE_HEAD.unpack_from(message, at)
+        values, at = _numbers(message, "<f4", (parts, layers, heads, rows, columns), at + TABLE_HEAD.size)
+        return TableBlock(kind, step, values), at
     raise ValueError(f"This live update has a block of unknown kind {tag}.")
 
 

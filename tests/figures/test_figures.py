@@ -11,7 +11,7 @@ from sandbox.figures import Asked, accuracy_figure, draw, group_figure, groups_o
 from sandbox.figures.readings import _draw
 from sandbox.foundations.answers import NotApplicable
 from sandbox.foundations.certificate import DOES_NOT_APPLY, HOLDS, Certificate
-from sandbox.foundations.readings import Answer
+from sandbox.foundations.readings import Answer, Table
 from sandbox.store import Run, open_run
 from tests.live.synthetic import SyntheticRun
 
@@ -25,6 +25,9 @@ def run(tmp_path: Path) -> Iterator[Run]:
     )
     made.writer.reading(100, 0, "spectra", NotApplicable("There is no <b>matrix</b> here."))
     made.writer.reading(100, 0, "bounds", certificate())
+    for step in (50, 100):
+        made.writer.reading(step, 0, "spectra of a matrix", table(log=True))
+        made.writer.reading(step, 0, "answers", table(log=False))
     made.finish()
     with open_run(tmp_path / "a-run") as opened:
         yield opened
@@ -45,6 +48,15 @@ def certificate() -> Certificate:
         share=applies.astype(np.float64),
         unit="kappa",
     )
+
+
+def table(*, log: bool) -> Table:
+    """Three seeds, one head, two rows and two columns; both rows' true column is the second."""
+    cells = np.broadcast_to([[0.25, 0.75], [0.5, 0.5]], (3, 1, 1, 2, 2)) + np.zeros((3, 1, 1, 2, 2))
+    return Table(
+        cells=cells, rows=("first", "<b>second</b>"), columns=("a", "b"), unit="u", log=log,
+        truth=() if log else (1, 1),
+    )  # fmt: skip
 
 
 def asked(run: Run, kind: str, **more: object) -> Asked:
@@ -154,3 +166,22 @@ def test_every_reading_of_a_run_can_be_drawn(run: Run, dark: bool) -> None:
         step = int(steps[-1]) if len(steps) else 100
         drawing = draw(Asked(run=run, kind=kind, arm="standard", seed=0, step=step, dark=dark))
         assert drawing.alt
+
+
+def test_a_spectrum_is_drawn_line_by_line_over_the_steps(run: Run) -> None:
+    drawing = draw(asked(run, "spectra of a matrix"))
+    lines = [trace for trace in drawing.figure.data if trace.mode == "lines"]
+    assert [(tuple(line.x), tuple(line.y)) for line in lines] == [
+        ((50, 100), (value, value)) for value in (0.25, 0.5, 0.75, 0.5)
+    ]
+    assert [line.name for line in lines if line.showlegend] == ["a", "b"]
+    assert "a from 0.5 to 0.25" in drawing.alt
+
+
+def test_answers_are_cells_with_the_truth_marked_and_counted(run: Run) -> None:
+    drawing = draw(asked(run, "answers"))
+    heat, truth = drawing.figure.data
+    np.testing.assert_array_equal(heat.z, [[0.25, 0.75], [0.5, 0.5]])
+    assert (heat.zmin, heat.zmax) == (0, 1) and tuple(truth.x) == (1, 1)
+    assert any(note.startswith("1 of 2 answered right") for note in drawing.notes)
+    assert all("<b>" not in text for text in drawing.figure.layout.yaxis.ticktext)

@@ -242,7 +242,7 @@ def test_the_visual_models_pictures_are_drawn_only_while_they_are_open(
         view.goto(address)
         at_step(view, 200)
         sections = view.locator(".acs-unfold")
-        expect(sections).to_have_count(5)
+        expect(sections).to_have_count(9)
         for section in sections.all():
             if section.get_attribute("aria-expanded") == "false":
                 section.click()

@@ -9,25 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox.live.selection import Selection
-from sandbox.live.updates import Cursor, next_update
-from sandbox.live.wire import (
-    FULL,
+from sandbox.live.blocks import (
     GRID_CELLS,
-    RESELECTED,
     GridBlock,
     HeadsBlock,
     MapBlock,
     NumbersBlock,
     PointsBlock,
     RowsBlock,
-    Update,
-    decode,
-    encode,
     grid_block,
     map_block,
-    with_sequence,
 )
+from sandbox.live.panels import standard_columns
+from sandbox.live.selection import Selection
+from sandbox.live.updates import Cursor, next_update
+from sandbox.live.wire import FULL, RESELECTED, Update, decode, encode, with_sequence
 
 HERE = (1, 2, 0, 3)
 
@@ -208,7 +204,7 @@ def test_choosing_another_head_sends_that_heads_history_and_no_losses_again(
     found = decode(message)
     assert found.flags == RESELECTED and found.selection == (0, 0, 0, 1)
     columns = {c for b in found.blocks if isinstance(b, RowsBlock) for c, _ in b.series}
-    assert columns == set(range(5, 12))
+    assert {feed.columns()[c] for c in columns} == standard_columns()[0]
     entropy = next(b for b in found.blocks if isinstance(b, RowsBlock) and (5, 2) in b.series)
     stored = feed.rows[2, "attention entropy/entropy"].values[:, :, 0, 1]
     np.testing.assert_array_equal(entropy.values[entropy.series.index((5, 2))].T, stored)

@@ -1,8 +1,26 @@
 """The live view's panels: one file per picture, found by importing this folder."""
 
 from sandbox.foundations.registry import discover
-from sandbox.live.panels.family import Curve, Panel, curve_columns, declare_panels, fact_columns
+from sandbox.live.panels.family import (
+    Curve,
+    Panel,
+    curve_columns,
+    declare_panels,
+    drawn_kinds,
+    fact_columns,
+    open_kinds,
+    standard_columns,
+)
 
 discover(__name__, __path__)
 
-__all__ = ["Curve", "Panel", "curve_columns", "declare_panels", "fact_columns"]
+__all__ = [
+    "Curve",
+    "Panel",
+    "curve_columns",
+    "declare_panels",
+    "drawn_kinds",
+    "fact_columns",
+    "open_kinds",
+    "standard_columns",
+]

@@ -1,6 +1,7 @@
 """Panel: what one picture of the live view shows, in words and as the columns it reads."""
 
 from dataclasses import asdict, dataclass
+from functools import cache
 from typing import Any, ClassVar
 
 from sandbox.foundations.idea import Idea
@@ -21,6 +22,8 @@ class Curve:
     on: bool = True
     seeds: bool = True
     """Whether seeds are drawn as thin lines besides the mean."""
+    group: str = ""
+    """Curves of one group are shown together, one group at a time; its name is the chip's word."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,11 +37,17 @@ class Panel(Idea):
     place: ClassVar[str]
     """wide (half a row) or third (a third of one)."""
     renderer: ClassVar[str]
-    """The script that draws it: curves, trajectories, map, plane, rows, simplex or groups."""
+    """The script that draws it, such as curves, map or ladder."""
     how_to_read: ClassVar[str]
     reading: ClassVar[str] = ""
     """Kind of the diagnostic that it draws; empty for recorded scalars."""
     curves: ClassVar[tuple[Curve, ...]] = ()
+    table: ClassVar[tuple[tuple[str, str], ...]] = ()
+    """Columns of the reading, as (column, label), of which the picture shows the present values alone."""
+    constants: ClassVar[bool] = False
+    """Whether a table of layers ends with DeepNorm's constants."""
+    every: ClassVar[bool] = False
+    """Whether the curves are all columns of the reading, whose names only a run knows."""
     facts: ClassVar[tuple[tuple[str, str], ...]] = ()
     """Further columns of the reading, as (column, label): printed for the chosen arm, seed and head.
     A label that begins with % is printed after a hundred times the value."""
@@ -55,7 +64,7 @@ class Panel(Idea):
     section: ClassVar[str] = ""
     """The folded group below the standard panels where it stands; empty for a standard panel."""
     needs: ClassVar[str] = ""
-    """What a run must have to show it: a kind of model, or "groups"; empty where every run has it."""
+    """What a run must have to show it: a kind of model or task, or "groups"; empty where every run has it."""
     layers: ClassVar[tuple[str, ...]] = ()
     """Which points of the visual model a plane shows."""
     levels: ClassVar[str] = ""
@@ -67,7 +76,7 @@ class Panel(Idea):
         words = ("kind", "title", "sentence", "how_to_read", "equation", "source", "certainty", "our_reading")
         drawing = (
             "place", "renderer", "reading", "also", "section", "layers", "levels", "one_at_a_time", "unit",
-            "log", "bounds", "lines", "facts",
+            "log", "bounds", "lines", "facts", "table", "every", "constants",
         )  # fmt: skip
         declared: dict[str, Any] = {name: getattr(cls, name) for name in (*words, *drawing)}
         return declared | {"curves": [asdict(curve) for curve in cls.curves]}
@@ -80,8 +89,27 @@ def curve_columns() -> list[str]:
 
 
 def fact_columns() -> list[str]:
-    """The `kind/column` names that some panel only prints."""
-    return [column for panel in _in_order() for column, _ in panel.facts]
+    """The `kind/column` names that some panel prints or shows the present value of."""
+    return list(dict.fromkeys(name for p in _in_order() for name, _ in (*p.facts, *p.table)))
+
+
+@cache
+def standard_columns() -> tuple[frozenset[str], frozenset[str]]:
+    """What the panels that no section folds away draw at first: as curves, and as present values."""
+    panels = [panel for panel in _in_order() if not panel.section]
+    curves = {n for p in panels for c in p.curves for n in (c.column, c.to) if "/" in n and c.on}
+    return frozenset(curves), frozenset(name for p in panels for name, _ in (*p.facts, *p.table))
+
+
+def open_kinds() -> list[str]:
+    """Kinds of reading of which some panel draws every column."""
+    return [panel.reading for panel in _in_order() if panel.every]
+
+
+def drawn_kinds() -> list[str]:
+    """Kinds of reading that some panel draws."""
+    panels = _in_order()
+    return sorted({k for p in panels for k in (p.reading, *(kind for kind, _, _ in p.also)) if k})
 
 
 def declare_panels(has: frozenset[str] = frozenset()) -> list[dict[str, Any]]:

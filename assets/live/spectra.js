@@ -1,0 +1,110 @@
+// Spectra over the steps: every singular value of one matrix a thin line, the largest and the smallest thick.
+
+import { number, whole } from "./dom.js";
+import { HeldRange, LinearScale, LogScale, niceSteps } from "./scale.js";
+import { armStyle, prepare } from "./theme.js";
+
+const LEFT = 46, RIGHT = 10, TOP = 18, BOTTOM = 22, NEAR = 12;
+
+export class Spectra {
+  constructor(panel, canvas) { Object.assign(this, { panel, canvas, column: 0, held: new HeldRange(true), note: "", places: [], looked: null }); }
+
+  columns(view) { return view.model.meta(this.panel.reading, view.model.selection.arm)?.column_labels || []; }
+
+  draw(view) {
+    const { context, width, height } = prepare(this.canvas, view.theme.font), { theme } = view;
+    const frames = view.model.framesOf("table", this.panel.reading), meta = view.model.meta(this.panel.reading, view.model.selection.arm);
+    this.frames = null;
+    if (!frames.length || !meta?.column_labels || width < 60) return;
+    const column = Math.min(this.column, frames[0].columns - 1), until = view.until(), of = (frame, rank) => frame.values[rank * frame.columns + column];
+    const shown = frames.filter(({ step }) => step <= until && (!view.zoom || (step >= view.zoom[0] && step <= view.zoom[1])));
+    const [x0, x1] = view.zoom || [0, niceSteps(view.replay ? view.model.hello.steps : view.model.step, view.model.hello.steps)];
+    // The range holds for all matrices and all steps seen, so that choosing another moves no axis.
+    const [low, high] = this.held.hold(...ends(frames, this));
+    const x = new LinearScale(x0, x1, LEFT, width - RIGHT), y = new LogScale(low, high, height - BOTTOM, TOP);
+    Object.assign(this, { frames: shown, x, y, of, rows: frames[0].rows, name: meta.column_labels[column], labels: meta.row_labels });
+    this.axes(context, theme, width, height);
+    const style = armStyle(theme, view.model.selection.arm), { rows } = this;
+    let lost = 0;
+    context.strokeStyle = style.colour;
+    for (let rank = 0; rank < rows; rank++) {
+      const edge = rank === 0 || rank === rows - 1;
+      context.globalAlpha = edge ? 1 : 0.42;
+      context.lineWidth = edge ? 2 : 0.9;
+      context.beginPath();
+      let pen = false;
+      for (const frame of shown) {
+        const v = of(frame, rank);
+        if (!(v > 0) || !Number.isFinite(v)) { pen = false; lost++; continue; }
+        context[pen ? "lineTo" : "moveTo"](x.place(frame.step), y.place(v));
+        pen = true;
+      }
+      context.stroke();
+    }
+    context.globalAlpha = 1;
+    if (!view.replay && view.viewing !== null) this.playhead(context, theme, x.place(view.viewing), height);
+    const last = shown[shown.length - 1];
+    this.note = last ? `${this.name} at step ${whole(last.step)}: ${rows} values, ${number(of(last, 0))} to ${number(of(last, rows - 1))}${lost ? ` · ${lost} at 0 or not finite, not drawn` : ""}` : "";
+  }
+
+  axes(context, theme, width, height) {
+    const bottom = height - BOTTOM;
+    context.lineWidth = 1;
+    context.textBaseline = "middle";
+    context.textAlign = "right";
+    for (const tick of this.y.ticks((bottom - TOP) / 34)) {
+      const at = Math.round(this.y.place(tick.value)) + 0.5;
+      context.strokeStyle = theme.grid;
+      if (tick.major) this.line(context, LEFT, at, width - RIGHT, at);
+      context.fillStyle = theme.faint;
+      if (tick.label) context.fillText(tick.label, LEFT - 6, at);
+    }
+    context.textAlign = "center";
+    context.textBaseline = "top";
+    for (const tick of this.x.ticks((width - RIGHT - LEFT) / 74)) if (Number.isInteger(tick.value)) context.fillText(tick.label, Math.min(this.x.place(tick.value), width - RIGHT - 8), bottom + 6);
+    context.strokeStyle = theme.axis;
+    this.line(context, LEFT, bottom + 0.5, width - RIGHT, bottom + 0.5);
+    context.textAlign = "left";
+    context.fillText(this.panel.unit, 2, 2);
+  }
+
+  playhead(context, theme, at, height) {
+    context.strokeStyle = theme.accent;
+    context.lineWidth = 1;
+    this.line(context, Math.round(at) + 0.5, TOP, Math.round(at) + 0.5, height - BOTTOM);
+  }
+
+  line(context, x1, y1, x2, y2) {
+    context.beginPath();
+    context.moveTo(x1, y1);
+    context.lineTo(x2, y2);
+    context.stroke();
+  }
+
+  at(x, y) {
+    if (!this.frames?.length) return null;
+    const frame = this.frames.reduce((a, b) => (Math.abs(this.x.place(b.step) - x) < Math.abs(this.x.place(a.step) - x) ? b : a));
+    let best = null, least = NEAR;
+    for (let rank = 0; rank < this.rows; rank++) {
+      const value = this.of(frame, rank), apart = Math.abs(this.y.place(value) - y);
+      if (apart < least) { least = apart; best = { x: this.x.place(frame.step), y: this.y.place(value), label: `${this.labels[rank]} of ${this.name}: ${number(value)}`, group: `step ${whole(frame.step)}, of ${this.rows}` }; }
+    }
+    return best;
+  }
+
+  table() {
+    const last = this.frames?.[this.frames.length - 1];
+    return last ? this.labels.map((label, rank) => [`${label} of ${this.name}`, number(this.of(last, rank)), `step ${last.step}`]) : [];
+  }
+}
+
+function ends(frames, chart) {
+  if (chart.looked !== frames[frames.length - 1]) {
+    const [before] = [chart.known || [Infinity, -Infinity]];
+    let [low, high] = before;
+    for (const v of frames[frames.length - 1].values) if (v > 0 && Number.isFinite(v)) { low = Math.min(low, v); high = Math.max(high, v); }
+    for (const v of frames[0].values) if (v > 0 && Number.isFinite(v)) { low = Math.min(low, v); high = Math.max(high, v); }
+    Object.assign(chart, { looked: frames[frames.length - 1], known: [low, high] });
+  }
+  return chart.known;
+}
