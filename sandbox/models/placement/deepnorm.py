@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from sandbox.attention.skeleton import MultiHeadAttention
-from sandbox.models.placement.family import Block, NormalizedPlacement, Placement
+from sandbox.models.placement.family import Block, NormalizedPlacement, Placement, Sublayer
 
 
 def residual_gain(n_layers: int) -> float:
@@ -20,6 +20,8 @@ def residual_gain(n_layers: int) -> float:
 class DeepNormBlock(Block):
     """LN(alpha x + f(x)), once for attention and once for the feed-forward part."""
 
+    additive: ClassVar[bool] = False
+
     def __init__(
         self,
         attention: MultiHeadAttention,
@@ -28,13 +30,12 @@ class DeepNormBlock(Block):
         alpha: float,
     ) -> None:
         super().__init__(attention, feed_forward, normalization)
-        self.alpha = alpha
+        self.identity = alpha
 
-    def forward(
-        self, x: Float[Tensor, "batch token d_model"], visible: Bool[Tensor, "batch token"] | None
+    def around(
+        self, x: Float[Tensor, "batch token d_model"], sublayer: Sublayer, norm: nn.Module
     ) -> Float[Tensor, "batch token d_model"]:
-        x = self.norm_attention(self.alpha * x + self.attention(x, visible))
-        out: Tensor = self.residual(self.norm_feed_forward(self.alpha * x + self.feed_forward(x)))
+        out: Tensor = norm(self.identity * x + sublayer(x))
         return out
 
 

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from jaxtyping import Bool, Float
@@ -17,8 +18,14 @@ from sandbox.foundations.registry import Registry
 EPSILON = 1e-5  # torch.nn.LayerNorm's own, for both kinds
 
 
-class Block(nn.Module, ABC):
-    """One layer: attention, then feed-forward, each around the residual stream."""
+Sublayer = Callable[[Tensor], Tensor]
+
+
+class Block(nn.Module):
+    """One layer: attention, then feed-forward, each around the residual stream; x + f(x) by default."""
+
+    additive: ClassVar[bool] = True
+    """Whether a sublayer is added to the stream and nothing normalizes the sum."""
 
     def __init__(
         self, attention: MultiHeadAttention, feed_forward: nn.Module, normalization: Callable[[], nn.Module]
@@ -28,12 +35,28 @@ class Block(nn.Module, ABC):
         self.feed_forward: nn.Module = feed_forward
         self.norm_attention, self.norm_feed_forward = normalization(), normalization()
         self.residual = Probe()
+        self.identity = 1.0
+        """What the stream is multiplied by where a sublayer is added to it."""
 
-    @abstractmethod
     def forward(
         self, x: Float[Tensor, "batch token d_model"], visible: Bool[Tensor, "batch token"] | None
     ) -> Float[Tensor, "batch token d_model"]:
         """The residual stream after the layer."""
+        x = self.around(x, partial(self.attention, visible=visible), self.norm_attention)
+        out: Tensor = self.residual(self.around(x, self.feed_forward, self.norm_feed_forward))
+        return out
+
+    def branch(
+        self, x: Float[Tensor, "batch token d_model"], sublayer: Sublayer, norm: nn.Module
+    ) -> Float[Tensor, "batch token d_model"]:
+        """What one sublayer adds to the stream."""
+        return sublayer(x)
+
+    def around(
+        self, x: Float[Tensor, "batch token d_model"], sublayer: Sublayer, norm: nn.Module
+    ) -> Float[Tensor, "batch token d_model"]:
+        """The stream after one sublayer."""
+        return x + self.branch(x, sublayer, norm)
 
 
 @dataclass(frozen=True, kw_only=True)

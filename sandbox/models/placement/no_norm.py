@@ -3,22 +3,10 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from jaxtyping import Bool, Float
-from torch import Tensor, nn
+from torch import nn
 
 from sandbox.attention.skeleton import MultiHeadAttention
 from sandbox.models.placement.family import Block, Placement
-
-
-class PlainBlock(Block):
-    """x + f(x), once for attention and once for the feed-forward part."""
-
-    def forward(
-        self, x: Float[Tensor, "batch token d_model"], visible: Bool[Tensor, "batch token"] | None
-    ) -> Float[Tensor, "batch token d_model"]:
-        x = x + self.attention(x, visible)
-        out: Tensor = self.residual(x + self.feed_forward(x))
-        return out
 
 
 @Placement.variants.register("no-norm")
@@ -38,7 +26,7 @@ class NoNormalization(Placement):
         self, d_model: int, n_layers: int, attention: MultiHeadAttention, feed_forward: nn.Module
     ) -> Block:
         """A layer without normalization."""
-        return PlainBlock(attention, feed_forward, nn.Identity)
+        return Block(attention, feed_forward, nn.Identity)
 
     def build_final(self, d_model: int) -> nn.Module:
         """Nothing."""

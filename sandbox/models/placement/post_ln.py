@@ -4,21 +4,22 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from sandbox.attention.skeleton import MultiHeadAttention
-from sandbox.models.placement.family import Block, NormalizedPlacement, Placement
+from sandbox.models.placement.family import Block, NormalizedPlacement, Placement, Sublayer
 
 
 class PostNormBlock(Block):
     """LN(x + f(x)), once for attention and once for the feed-forward part."""
 
-    def forward(
-        self, x: Float[Tensor, "batch token d_model"], visible: Bool[Tensor, "batch token"] | None
+    additive: ClassVar[bool] = False
+
+    def around(
+        self, x: Float[Tensor, "batch token d_model"], sublayer: Sublayer, norm: nn.Module
     ) -> Float[Tensor, "batch token d_model"]:
-        x = self.norm_attention(x + self.attention(x, visible))
-        out: Tensor = self.residual(self.norm_feed_forward(x + self.feed_forward(x)))
+        out: Tensor = norm(x + sublayer(x))
         return out
 
 

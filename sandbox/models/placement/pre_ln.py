@@ -4,22 +4,20 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from sandbox.attention.skeleton import MultiHeadAttention
-from sandbox.models.placement.family import Block, NormalizedPlacement, Placement
+from sandbox.models.placement.family import Block, NormalizedPlacement, Placement, Sublayer
 
 
 class PreNormBlock(Block):
     """x + f(LN(x)), once for attention and once for the feed-forward part."""
 
-    def forward(
-        self, x: Float[Tensor, "batch token d_model"], visible: Bool[Tensor, "batch token"] | None
+    def branch(
+        self, x: Float[Tensor, "batch token d_model"], sublayer: Sublayer, norm: nn.Module
     ) -> Float[Tensor, "batch token d_model"]:
-        x = x + self.attention(self.norm_attention(x), visible)
-        out: Tensor = self.residual(x + self.feed_forward(self.norm_feed_forward(x)))
-        return out
+        return sublayer(norm(x))
 
 
 @Placement.variants.register("pre-ln")
