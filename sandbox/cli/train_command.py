@@ -48,6 +48,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out", metavar="DIR", help="the run's folder (default: a new one in the runs folder)"
     )
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument(
+        "--engine",
+        choices=("auto", "torch", "native"),
+        default="auto",
+        help="auto: compiled kernels where they apply (default); native: refuse where they do not",
+    )
     parser.add_argument("--json", action="store_true", help="print the results as one JSON object")
 
 
@@ -56,6 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     own_process_group()
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # read when torch loads
     stop = StopSignal()
+    from sandbox.engine.choice import choose_engine
     from sandbox.engine.device import choose_device
     from sandbox.runner.admission import admit
     from sandbox.runner.control import RunControl
@@ -65,9 +72,13 @@ def run(arguments: argparse.Namespace) -> int:
 
     experiment = admit(plain_experiment(arguments))
     choose_device(arguments.device)  # a device that is not there must leave no folder behind
+    for arm in experiment.arms:
+        choose_engine(experiment.setting(arm.name), arguments.device, arguments.engine)
     folder = Path(arguments.out).absolute() if arguments.out else runs_root() / new_run_id()
     progress = Progress(experiment.steps)
-    execution = Execution(experiment, folder, arguments.device, on_beat=progress.beat)
+    execution = Execution(
+        experiment, folder, arguments.device, engine=arguments.engine, on_beat=progress.beat
+    )
     with RunControl(folder) as control:
         control.resume()  # a wish that an earlier run of this folder was left with is over
     stop.then(execution.interrupt)

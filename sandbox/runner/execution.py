@@ -8,12 +8,12 @@ import numpy as np
 
 from sandbox.engine.device import one_thread
 from sandbox.engine.evaluation import Metrics
-from sandbox.engine.torch_engine import TorchGroup
 from sandbox.experiment.experiment import Experiment
 from sandbox.experiment.schedule import evaluation_steps, next_step, snapshot_budget, snapshot_steps
 from sandbox.foundations.errors import SandboxError
 from sandbox.runner.control import RunControl
 from sandbox.runner.costly_readings import CostlyReadings
+from sandbox.runner.engines import build_groups
 from sandbox.runner.live_settings import LiveSettings
 from sandbox.runner.on_demand import OnDemand
 from sandbox.runner.recording import Recorder, Snapshot
@@ -45,7 +45,7 @@ class Execution:
 
     `live` adds readings between the scheduled snapshots, for viewers; they change nothing that is
     trained or scheduled. Raises RunUnavailable where the folder is written by another process or
-    holds another experiment, DeviceUnavailable for a device this machine lacks.
+    holds another experiment, DeviceUnavailable or EngineUnavailable for what this machine lacks.
     """
 
     def __init__(
@@ -55,11 +55,13 @@ class Execution:
         device: str = "cpu",
         *,
         live: bool = False,
+        engine: str = "auto",
         on_snapshot: Callable[[Snapshot], None] | None = None,
         on_beat: Callable[[str, int], None] | None = None,
     ) -> None:
         self.experiment = experiment
         self.device = device
+        self._engine = engine
         self.step = 0
         self.seconds = 0.0
         """Seconds spent training, evaluating and reading, pauses apart."""
@@ -117,9 +119,8 @@ class Execution:
         self._live_settings = LiveSettings(
             experiment, self._folder, None if found is None else found[1].get(CHANGES)
         )
-        self._groups = [
-            TorchGroup(setting, experiment.seeds, self.device) for setting in self._live_settings.arms
-        ]
+        arms, at = self._live_settings.arms, None if found is None else found[0]
+        self._groups = build_groups(self._writer, arms, self.device, self._engine, at)
         self._recorder = Recorder(experiment, self._groups, self._writer)
         self._recorder.describe(self.device)
         row = sum(group.layout.size for group in self._groups) * len(experiment.seeds) * 4

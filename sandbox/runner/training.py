@@ -16,16 +16,18 @@ def train(
     out: str | Path | None = None,
     on_snapshot: Callable[[Snapshot], None] | None = None,
     device: str = "cpu",
+    engine: str = "auto",
 ) -> Run:
     """Train `experiment` to its step limit into the folder `out` and return the run.
 
     A folder that holds a part of the same experiment is resumed where it stopped; without `out` a
     new one in the runs folder is used. `on_snapshot` is called with the readings of every scheduled
-    snapshot. Ctrl-C raises KeyboardInterrupt; what was recorded stays and can be resumed. Raises
-    RunUnavailable where the folder is in use or holds another experiment.
+    snapshot. `engine` is auto, torch or native (docs/engine.md). Ctrl-C raises KeyboardInterrupt; what
+    was recorded stays and can be resumed. Raises RunUnavailable where the folder is in use or holds
+    another experiment, EngineUnavailable where the native engine is asked for and does not apply.
     """
     folder = Path(out) if out is not None else runs_root() / new_run_id()
-    execution = Execution(experiment, folder, device, on_snapshot=on_snapshot)
+    execution = Execution(experiment, folder, device, engine=engine, on_snapshot=on_snapshot)
     with RunControl(folder) as control:
         control.resume()
     execution.run()
