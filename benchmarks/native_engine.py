@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from statistics import median
 
 import torch
-
 from engine_throughput import Setting, eager_loop
+
 from sandbox.engine.device import one_thread
 from sandbox.engine.native.library import found_build
 from sandbox.engine.native.visual_group import NativeVisualGroup

@@ -15,6 +15,7 @@ from sandbox.engine.evaluation import Metrics, RowSet, evaluated_train_rows, gro
 from sandbox.engine.exactness import stacks_exactly
 from sandbox.engine.gradient import losses_and_gradients
 from sandbox.engine.layout import Layout, in_row_order
+from sandbox.engine.norms import PartNorms, by_name
 from sandbox.engine.setting import GroupSetting
 from sandbox.engine.stacking import (
     VECTOR_ROWS,
@@ -92,6 +93,9 @@ class TorchGroup:
         ]
         self._theta = self._rows(np.stack([weights[member] for member in members]))
         self._moments = setting.optimizer.start(self._theta)
+        self._parts = PartNorms(self.layout)
+        self._norms = self._theta.new_zeros((2, len(self._theta), len(self._parts.names)))
+        self._normed = -1  # the step that the norms led to
         self._stacks = self._views([modules[member] for member in members])
 
     def change(self, setting: GroupSetting) -> None:
@@ -120,9 +124,16 @@ class TorchGroup:
             for stack in self._stacks:
                 self._gradient(stack, tokens[stack.rows], targets[stack.rows], collected[i, stack.rows])
                 kept = {name: value.clone() for name, value in stack.carried.items()}
+                last = i == n_steps - 1
+                if last:
+                    self._norms[0, stack.rows] = self._parts.of(stack.grad)
+                    before = stack.theta.clone()
                 optimizer.update(stack.theta, stack.grad, stack.moments, self.step, until)
                 self._carry(stack, kept, self.step + 1)
+                if last:
+                    self._norms[1, stack.rows] = self._parts.of(stack.theta - before)
             self.step += 1
+            self._normed = self.step
         return collected.cpu().numpy()[:, : len(self.seeds)]
 
     def evaluate(self, between: Callable[[], None] = lambda: None) -> Metrics:
@@ -140,6 +151,14 @@ class TorchGroup:
                 metrics[f"{name}_loss"] = loss[: len(self.seeds)]
                 metrics[f"{name}_accuracy"] = correct.mean(1)
         return metrics | group_accuracies(correct, self.task_data)
+
+    @property
+    def norms(self) -> dict[str, Float[np.ndarray, " run"]]:
+        """Norms of the gradient and update that led to this step, by part; empty where none was measured.
+
+        They are measured at the last update of every `advance`.
+        """
+        return by_name(self._parts.names, self._norms, len(self.seeds)) if self._normed == self.step else {}
 
     def theta(self) -> Float[np.ndarray, "run parameter"]:
         """A copy of the weights of every run, in the order of `layout`."""
@@ -174,7 +193,7 @@ class TorchGroup:
         members = with_companion(len(rows), self._model.size)
         for name, buffer in buffers.items():
             buffer.copy_(self._rows(state[name][rows][members]))
-        self.step = steps.pop()
+        self.step, self._normed = steps.pop(), -1
 
     def trace(
         self,

@@ -31,3 +31,7 @@ class RunUnavailable(SandboxError):
 
 class DeviceUnavailable(SandboxError):
     """A device that this machine or this torch build does not offer."""
+
+
+class EngineUnavailable(SandboxError):
+    """An engine that cannot train this setting, or is not built on this machine."""
