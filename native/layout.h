@@ -40,6 +40,7 @@ struct Stretch {
     int64_t n_steps, batch;
     float* losses;  // (step, run), nats, before each update
     int64_t losses_apart;  // from one step's losses to the next
+    float *gradient, *before;  // rows as of theta that get the last step's gradient and start; or null
 };
 
 }  // namespace sandbox

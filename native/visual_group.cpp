@@ -95,6 +95,11 @@ int64_t advance(const VisualModel& m, const Rows& rows, const Adam& adam, const 
             const int32_t* order = stretch.order + run * stretch.order_apart + step * stretch.batch;
             stretch.losses[step * stretch.losses_apart + run] =
                 gradient(model, m, data, theta, run, order, stretch.batch);
+            if (stretch.gradient && step == stretch.n_steps - 1) {
+                const size_t bytes = sizeof(float) * size_t(m.size);
+                std::memcpy(stretch.gradient + run * rows.stride, memory.space.gradient, bytes);
+                std::memcpy(stretch.before + run * rows.stride, theta, bytes);
+            }
             update(adam, step, theta, rows.mean + run * rows.stride, rows.square + run * rows.stride,
                    memory.space.gradient, m.size);
         }

@@ -100,4 +100,6 @@ class StretchStructure(ctypes.Structure):
         ("batch", ctypes.c_int64),
         ("losses", ctypes.c_void_p),
         ("losses_apart", ctypes.c_int64),
+        ("gradient", ctypes.c_void_p),
+        ("before", ctypes.c_void_p),
     ]

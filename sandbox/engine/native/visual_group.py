@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import torch
 from jaxtyping import Float, Float32, Int32, Shaped
 from torch import Tensor
 
@@ -40,6 +41,7 @@ class NativeVisualGroup(TorchGroup):
     """
 
     engine = "native"
+    measures_norms = False
 
     def __init__(
         self, setting: GroupSetting, seeds: Sequence[int], *, threads: int = 1, build: str = ""
@@ -62,6 +64,7 @@ class NativeVisualGroup(TorchGroup):
             "train": (self._train, n_evaluated),
             "test": (DataStructure.of(tests[0].astype(np.uint8), tests[1].astype(np.int32)), n_test),
         }
+        self._last = torch.zeros((2, *self._theta.shape))  # gradient and start of the last update
         self._epoch = -1
         self._order: Int32[np.ndarray, "run row"] = np.empty((0, 0), np.int32)
 
@@ -76,9 +79,13 @@ class NativeVisualGroup(TorchGroup):
             epoch, batch = divmod(self.step, self._per_epoch)
             n = min(n_steps - done, self._per_epoch - batch)
             self._draw(epoch)
-            self._share(self._advance, batch, n, losses[done : done + n])
+            self._share(self._advance, batch, n, losses[done : done + n], done + n == n_steps)
             self.step += n
             done += n
+        if n_steps:
+            gradient, before = self._last
+            self._norms[0], self._norms[1] = self._parts.of(gradient), self._parts.of(self._theta - before)
+            self._normed = self.step
         return losses
 
     def evaluate(self, between: Callable[[], None] = lambda: None) -> Metrics:
@@ -127,7 +134,9 @@ class NativeVisualGroup(TorchGroup):
             for finished in [pool.submit(work, part, *arguments) for part in parts]:
                 finished.result()
 
-    def _advance(self, runs: slice, batch: int, n: int, losses: Float[np.ndarray, "step run"]) -> None:
+    def _advance(
+        self, runs: slice, batch: int, n: int, losses: Float[np.ndarray, "step run"], last: bool
+    ) -> None:
         optimizer = self.setting.optimizer
         assert isinstance(optimizer, AdamFamily)
         adam = adam_structure(optimizer, scales(optimizer, self.step, n, self.setting.steps))
@@ -145,6 +154,7 @@ class NativeVisualGroup(TorchGroup):
             self._batch_size,
             address(losses[:, runs]),
             losses.strides[0] // FLOAT_BYTES,
+            *((self._row(part, runs.start) for part in self._last) if last else (None, None)),
         )
         data = self._of(self._train, runs)
         given = [ctypes.byref(part) for part in (self._structure, rows, adam, data, stretch)]

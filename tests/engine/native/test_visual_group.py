@@ -216,3 +216,20 @@ def test_the_first_order_of_a_seed_is_torchs_order():
     setting = replace(SETTINGS["paper"], optimizer=Adam(learning_rate=0.0))
     torch_group, group = TorchGroup(setting, (9,)), NativeVisualGroup(setting, (9,))
     np.testing.assert_allclose(group.advance(40), torch_group.advance(40), rtol=0, atol=2e-6)
+
+
+@pytest.mark.parametrize("n_steps", [1, 9, 23])
+def test_the_norms_of_the_last_update_are_those_that_torch_measures(n_steps: int):
+    setting = SETTINGS["adamw, clipped, warmed up, decaying"]
+    torch_group, group = TorchGroup(setting, (1,)), NativeVisualGroup(setting, (1,))
+    assert group.norms == {}
+    for either in (torch_group, group):
+        either.advance(n_steps)
+    assert list(group.norms) == list(torch_group.norms) and group.norms
+    for name, values in torch_group.norms.items():
+        np.testing.assert_allclose(group.norms[name], values, rtol=1e-3, atol=1e-7)
+    many = NativeVisualGroup(setting, (0, 1, 2))
+    many.advance(n_steps)
+    assert all(same(values[1:2], group.norms[name]) for name, values in many.norms.items())
+    many.load(many.state())
+    assert many.norms == {}
