@@ -43,6 +43,8 @@ class SnapshotView:
     projections: Mapping[str, Shaped[np.ndarray, "run layer head d_model d_head"]]
     """Per-head matrices W + C as the model applies them, by "query", "key", "value"."""
     weights: Mapping[str, Shaped[np.ndarray, "run ..."]] = field(default_factory=dict)
+    norms: Mapping[str, Shaped[np.ndarray, " run"]] = field(default_factory=dict)
+    """Norms of the gradient and update that led here, by part; empty for stored weights."""
     setting: Any = None
     """The arm's ArmSetting, for diagnostics that need to know the model."""
     memo: dict[str, Any] = field(default_factory=dict)
@@ -68,6 +70,7 @@ class SnapshotView:
             trace=group.trace(probe.tokens, theta),
             projections=group.projections(theta),
             weights=group.layout.unflatten(group.theta() if theta is None else theta),
+            norms=getattr(group, "norms", {}) if theta is None else {},
             setting=group.setting if setting is None else setting,
             basis=basis,
         )
@@ -81,6 +84,7 @@ class SnapshotView:
             trace={name: values[row] for name, values in self.trace.items()},
             projections={name: values[row] for name, values in self.projections.items()},
             weights={name: values[row] for name, values in self.weights.items()},
+            norms={name: values[row] for name, values in self.norms.items()},
             basis={name: v if np.ndim(v) == 0 else v[row] for name, v in self.basis.items()},
             memo={},
         )

@@ -21,7 +21,7 @@ PARTS: tuple[tuple[str, str], ...] = (
     ("norm gains", r"norm_|final|normalize_"),
     ("read-out", r"classify"),
 )
-"""Parts in the order of the forward pass, each with what its parameters' names contain; the first match counts.
+"""Parts in the order of the forward pass, each with what its parameters' names contain; the first one counts.
 
 Biases of a norm count with its gains, corrections with the matrix that they correct.
 """
@@ -34,7 +34,7 @@ def part_of(name: str) -> str:
 
 
 class PartNorms:
-    """Euclidean norms of rows (run, stride) by part of one layout's trained parameters, and of the whole row."""
+    """Euclidean norms of rows (run, stride) by part of a layout's trained parameters, and of all of them."""
 
     def __init__(self, layout: Layout) -> None:
         trained = layout.names[: len(layout.names) - layout.n_carried]
@@ -62,7 +62,7 @@ class PartNorms:
 def by_name(
     names: tuple[str, ...], norms: Float[Tensor, "two row part"], n_runs: int
 ) -> dict[str, Float[np.ndarray, " run"]]:
-    """ "gradient: W_Q" and "update: W_Q" and so on for every part: float64 on the host, one number per run."""
+    """The norms as float64 on the host, one per run: "gradient: W_Q", "update: W_Q" and so on."""
     found = norms.cpu().numpy().astype(np.float64)[:, :n_runs]
     words = ("gradient", "update")
     return {f"{word}: {part}": found[i, :, j] for i, word in enumerate(words) for j, part in enumerate(names)}

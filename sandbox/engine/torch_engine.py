@@ -154,11 +154,12 @@ class TorchGroup:
 
     @property
     def norms(self) -> dict[str, Float[np.ndarray, " run"]]:
-        """Norms of the gradient and update that led to this step, by part; empty where none was measured.
+        """Norms of the gradient and update that led to this step, by part; NaN where none was measured.
 
         They are measured at the last update of every `advance`.
         """
-        return by_name(self._parts.names, self._norms, len(self.seeds)) if self._normed == self.step else {}
+        measured = self._norms if self._normed == self.step else torch.full_like(self._norms, torch.nan)
+        return by_name(self._parts.names, measured, len(self.seeds))
 
     def theta(self) -> Float[np.ndarray, "run parameter"]:
         """A copy of the weights of every run, in the order of `layout`."""

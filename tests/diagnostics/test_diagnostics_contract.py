@@ -81,6 +81,8 @@ def snapshot(kind: str) -> SnapshotView:
         return look(group("post-ln encoder of two layers"))
     if kind == "visual weights":
         return look(group("visual model"))
+    if kind == "gradient norms":
+        return replace(random_view(), norms={"gradient: all": np.array([1.0, 2.0, 3.0])})
     return visual_view() if kind in OF_XI else random_view()
 
 
@@ -129,10 +131,11 @@ def test_a_seed_that_is_not_a_number_leaves_the_others_bits_alone(kind: str) -> 
     trace = {name: values.copy() for name, values in whole.trace.items()}
     projections = {name: values.copy() for name, values in whole.projections.items()}
     weights = {name: values.copy() for name, values in whole.weights.items()}
-    for values in (*trace.values(), *projections.values(), *weights.values()):
+    norms = {name: values.copy() for name, values in whole.norms.items()}
+    for values in (*trace.values(), *projections.values(), *weights.values(), *norms.values()):
         values[1] = np.nan
     broken = Diagnostic.variants[kind]().read(
-        replace(whole, trace=trace, projections=projections, weights=weights, memo={})
+        replace(whole, trace=trace, projections=projections, weights=weights, norms=norms, memo={})
     )
     assert not isinstance(broken, NotApplicable)
     for run in (0, 2):

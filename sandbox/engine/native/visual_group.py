@@ -41,7 +41,6 @@ class NativeVisualGroup(TorchGroup):
     """
 
     engine = "native"
-    measures_norms = False
 
     def __init__(
         self, setting: GroupSetting, seeds: Sequence[int], *, threads: int = 1, build: str = ""
