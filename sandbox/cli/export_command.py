@@ -1,11 +1,18 @@
-"""`export`: a run as tables, settings, weights, one archive, or a page that replays it."""
+"""`export`: a run as tables, settings, weights, an archive, a page that replays it, or a film."""
 
 import argparse
 import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-HELP = "export a run: tables, settings, weights, an archive, a page that replays it"
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sandbox.store import Run
+
+HELP = "export a run: tables, settings, weights, an archive, a page that replays it, a film"
 FORM: dict[str, object] = {}
-FORMATS = ("csv", "parquet", "zip", "html", "toml", "python", "safetensors", "tensorboard")
+FORMATS = ("csv", "parquet", "zip", "html", "gif", "toml", "python", "safetensors", "tensorboard")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,20 +27,54 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--step", type=int, metavar="N", help="safetensors: the step whose weights (default: the last stored)"
     )
+    parser.add_argument(
+        "--megabytes", type=float, default=5.0, metavar="N", help="html: the file's size at most (default: 5)"
+    )
+    parser.add_argument(
+        "--seconds", type=float, default=12.0, metavar="N", help="gif: how long it plays (default: 12)"
+    )
+    parser.add_argument("--dark", action="store_true", help="gif: on a dark ground")
+    parser.add_argument(
+        "--progress", action="store_true", help="html, gif: a line of percent on stderr at each advance"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the export and print its path."""
     from sandbox.runner.places import find_run
     from sandbox.store import open_run
-    from sandbox.store.export import export
 
     with open_run(find_run(arguments.run_id)) as found:
-        if arguments.to == "html":
-            from sandbox.cli.html_report import write_html
-
-            path = write_html(found, arguments.output)
-        else:
-            path = export(found, arguments.to, arguments.output, arguments.step)
-    sys.stdout.write(f"{path}\n")
+        sys.stdout.write(f"{_written(found, arguments)}\n")
     return 0
+
+
+def _written(found: "Run", arguments: argparse.Namespace) -> "Path":
+    out, tell = arguments.output, _teller(arguments.progress)
+    if arguments.to == "html":
+        from sandbox.live.replay.page import write_replay
+
+        return write_replay(found, out, arguments.megabytes, tell)
+    if arguments.to == "gif":
+        from sandbox.figures.animation import write_film
+
+        return write_film(found, out, arguments.seconds, arguments.dark, tell)
+    from sandbox.store.export import export
+
+    return export(found, arguments.to, out, arguments.step)
+
+
+def _teller(asked: bool) -> Callable[[float], None] | None:
+    """Writes the percent done on standard error: over itself on a terminal, as lines where asked for."""
+    if not asked and not sys.stderr.isatty():
+        return None
+    said = -1
+
+    def tell(share: float) -> None:
+        nonlocal said
+        if int(100 * share) > said:
+            said = int(100 * share)
+            sys.stderr.write(f"{said}\n" if asked else f"\r{said} %\r")
+            sys.stderr.flush()
+
+    return tell

@@ -87,7 +87,7 @@ def test_a_run_is_found_by_id_and_by_path_and_exported(
     assert any(name.endswith("run.sqlite") for name in zipfile.ZipFile(tmp_path / "t.zip").namelist())
     compile((tmp_path / "t.py").read_text(), "t.py", "exec")
     report = (tmp_path / "t.html").read_text()
-    assert "Test accuracy" in report and 'src="http' not in report
+    assert "What each arm reached" in report and "acs-recording" in report and 'src="http' not in report
 
 
 @pytest.mark.slow
