@@ -22,6 +22,18 @@ RUN rm -rf torch/include torch/test \
     && find torch/bin -type f ! -name torch_shm_manager -delete \
     && find . -type d -name tests -prune -exec rm -rf {} +
 
+# ---- the native engine, where a compiler can be had; without it the torch engine trains everything ----
+# hadolint ignore=DL3006
+FROM ${BASE} AS kernels
+# hadolint ignore=DL3008
+RUN apt-get update \
+    && { apt-get install -y --no-install-recommends g++ || echo "no compiler: no native engine"; } \
+    && rm -rf /var/lib/apt/lists/*
+WORKDIR /build
+COPY native native
+COPY scripts/native.sh scripts/
+RUN bash scripts/native.sh && mkdir -p native/build
+
 # ---- what runs ----
 # hadolint ignore=DL3006
 FROM ${BASE}
@@ -35,6 +47,7 @@ RUN apt-get update \
 COPY --from=packages /opt/venv /opt/venv
 WORKDIR /app
 COPY . ./
+COPY --from=kernels /build/native/build native/build
 RUN /opt/venv/bin/python -m compileall -q .
 
 # The root file system may be read-only: only /tmp and the volume are written to.

@@ -86,4 +86,4 @@ image:
 
 ## clean: remove what the commands above made, but no runs
 clean:
-	rm -rf .venv build sandbox/engine/native/build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv build native/build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

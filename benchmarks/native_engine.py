@@ -20,9 +20,9 @@ import torch
 from engine_throughput import Setting, eager_loop
 
 from sandbox.engine.device import one_thread
-from sandbox.engine.native.library import found_build
 from sandbox.engine.native.visual_group import NativeVisualGroup
 from sandbox.engine.optimizer import Adam
+from sandbox.foundations.kernels import found_build
 from sandbox.models.visual_model import VisualModel
 from sandbox.tasks.sparse_modular_addition import SparseModularAddition
 

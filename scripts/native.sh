@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 required="${1:-}"
-out="sandbox/engine/native/build"
+out="native/build"
 python="${PYTHON:-python3}"
 
 give_up() {

@@ -31,6 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
         rows += [[name, str(value)] for name, value in findings["machine"].items()]
         rows += [[f"package {name}", version or "missing"] for name, version in findings["packages"].items()]
         rows += [[f"device {name}", sentence] for name, sentence in findings["devices"].items()]
+        rows += [[f"engine {name}", sentence] for name, sentence in findings["engines"].items()]
         print_table(rows)
         for sentence in [*findings["missing"], *findings["notes"]]:
             sys.stdout.write(f"{sentence}\n")
@@ -40,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def examine() -> dict[str, Any]:
-    """Machine, packages, devices, and sentences on what is missing (needed) or worth a note (optional)."""
+    """Machine, packages, devices, engines, and what is missing (needed) or worth a note (optional)."""
     from sandbox.runner.control import supervisor_runs
     from sandbox.store import runs_root
 
@@ -63,8 +64,15 @@ def examine() -> dict[str, Any]:
         "supervisor": "running" if supervisor_runs() else "not running (`serve` starts it)",
         "browser for tests": browser or "none",
     }
-    devices = _devices() if packages.get("torch") else {}
-    return {"machine": machine, "packages": packages, "devices": devices, "missing": missing, "notes": notes}
+    devices, engines = (_devices(), _engines()) if packages.get("torch") else ({}, {})
+    return {
+        "machine": machine,
+        "packages": packages,
+        "devices": devices,
+        "engines": engines,
+        "missing": missing,
+        "notes": notes,
+    }
 
 
 def _packages() -> tuple[dict[str, str | None], list[str]]:
@@ -93,6 +101,14 @@ def _requirements() -> list[str]:
     else:
         lines = importlib.metadata.requires("attention-conditioning-sandbox") or []
     return [re.split(r"[\s<>=!~;\[(]", line, maxsplit=1)[0] for line in lines if "extra ==" not in line]
+
+
+def _engines() -> dict[str, str]:
+    from sandbox.foundations.kernels import found_build
+
+    build, why = found_build()
+    native = f"built for {build}; taken where it applies (docs/engine.md)" if build else f"none: {why}"
+    return {"torch": "trains everything", "native": native}
 
 
 def _devices() -> dict[str, str]:

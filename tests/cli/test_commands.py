@@ -112,6 +112,8 @@ def test_doctor_names_versions_and_devices(capsys: CapSys) -> None:
     assert main(["doctor", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["packages"]["torch"].startswith("2.13") and "cpu" in answer["devices"]
+    native = answer["engines"]["native"]
+    assert native.startswith("built for ") or ("none: " in native and "everything works without" in native)
     assert answer["missing"] == []
 
 

@@ -1,8 +1,8 @@
 """What the native engine covers, and in a sentence why something stays with the torch engine."""
 
-from sandbox.engine.native.library import found_build
 from sandbox.engine.optimizer import Adam, AdamW
 from sandbox.engine.setting import GroupSetting
+from sandbox.foundations.kernels import found_build
 from sandbox.models import Architecture
 from sandbox.models.visual_model import VisualModel
 from sandbox.tasks import Task

@@ -11,7 +11,6 @@ from torch import Tensor
 
 from sandbox.engine.batches import epoch_order, stacked_rows
 from sandbox.engine.evaluation import Metrics, evaluated_train_rows, group_accuracies
-from sandbox.engine.native.library import kernels
 from sandbox.engine.native.schedule import adam_structure, scales
 from sandbox.engine.native.structures import (
     DataStructure,
@@ -24,6 +23,7 @@ from sandbox.engine.optimizer import AdamFamily
 from sandbox.engine.setting import GroupSetting
 from sandbox.engine.torch_engine import TorchGroup
 from sandbox.foundations.errors import InvalidExperiment
+from sandbox.foundations.kernels import kernels
 from sandbox.models.visual_model import VisualModel
 
 CALL_NANOSECONDS = 10_000_000

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sandbox.foundations.kernels import found_build, path_of
 from sandbox.engine.native.visual_group import NativeVisualGroup
 from sandbox.engine.optimizer import Adam, AdamW
 from sandbox.engine.torch_engine import TorchGroup
+from sandbox.foundations.kernels import found_build, path_of
 from sandbox.models.visual_model import VisualModel
 from sandbox.tasks.sparse_modular_addition import SparseModularAddition
 from tests.engine.arms import Setting

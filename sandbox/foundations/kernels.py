@@ -1,4 +1,4 @@
-"""The compiled kernels: which build suits this machine, and a sentence where there is none."""
+"""The compiled kernels of native/: which build suits this machine, and a sentence where there is none."""
 
 import ctypes
 import platform
@@ -7,8 +7,8 @@ from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 
-SOURCES = Path(__file__).resolve().parents[3] / "native"
-BUILT = Path(__file__).resolve().parent / "build"
+SOURCES = Path(__file__).resolve().parents[2] / "native"
+BUILT = SOURCES / "build"
 
 WIDEST_FIRST = {
     "x86-64-v4": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"},

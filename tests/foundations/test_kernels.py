@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.engine.native import library
+from sandbox.foundations import kernels as library
 
 AVX2 = {"avx2", "fma", "bmi1", "bmi2", "f16c", "movbe"}
 AVX512 = {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
