@@ -22,7 +22,7 @@ from tests.live.synthetic import SyntheticRun
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
     folder = tmp_path_factory.mktemp("runs") / "a-run"
-    made = SyntheticRun(folder, steps=200, evaluate_every=10, read_every=25, nan_at=80)
+    made = SyntheticRun(folder, arms=2, steps=200, evaluate_every=10, read_every=25, nan_at=80)
     made.grow(200)
     made.finish()
     with open_run(folder) as opened:
