@@ -4,24 +4,24 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from torch import nn
 
 from sandbox.diagnostics.family import Diagnostic, SnapshotView
 from sandbox.diagnostics.replay import module_of, parts_of, replay
+from sandbox.diagnostics.sublayers import TITLES, gain_of, normalization_of
 from sandbox.foundations.answers import NotApplicable
 from sandbox.foundations.knobs import knob
 from sandbox.foundations.readings import Answer, PerHead, Provenance
-from sandbox.mathematics.layer_norm import layer_norm_jacobian, layer_norm_norm_bound
+from sandbox.mathematics.layer_norm import layer_norm_norm_bound, steepest_layer_norm
 from sandbox.models.placement.family import Block
 
-NO_NORMS = NotApplicable("No sublayer of this model has a layer norm, so there is nothing to contract.")
-TITLES = {"norm_attention": "attention", "norm_feed_forward": "feed-forward"}
+NO_NORMS = NotApplicable("No sublayer of this model has a norm, so there is nothing to contract.")
+WORDS = ("bound", "norm", "contracts")
 
 
 @Diagnostic.variants.register("layer norms")
 @dataclass(frozen=True, kw_only=True)
 class LayerNorms(Diagnostic):
-    """|gamma|_inf / sigma and the Jacobian's norm of every sublayer's layer norm, at its worst token."""
+    """|gamma|_inf / sigma and the Jacobian's norm of every sublayer's norm, at the worst tokens."""
 
     title: ClassVar[str] = "Layer norms and contraction"
     sentence: ClassVar[str] = (
@@ -45,15 +45,15 @@ class LayerNorms(Diagnostic):
     )
 
     def read(self, view: SnapshotView) -> Answer:
-        """Per layer and sublayer: the largest bound, the norm at that token, and 1 where it contracts."""
+        """Per layer and sublayer: the largest bound and norm, 1 where it contracts; the product so far."""
         module = module_of(view)
         if isinstance(module, NotApplicable):
             return module
         norms = {
-            f"{name}.{part}": norm
-            for name, block in parts_of(module, Block)
-            for part, norm in block.named_children()
-            if part in TITLES and isinstance(norm, nn.LayerNorm)
+            (layer, part): (f"{name}.norm_{part}", kind)
+            for layer, (name, block) in enumerate(parts_of(module, Block))
+            for part in TITLES
+            if (kind := normalization_of(getattr(block, f"norm_{part}"))) is not None
         }
         if not norms:
             return NO_NORMS
@@ -61,22 +61,23 @@ class LayerNorms(Diagnostic):
         replayed = replay(view, n_samples)
         if isinstance(replayed, NotApplicable):
             return replayed
-        layers = list(dict.fromkeys(name.rpartition(".")[0] for name in norms))
-        parts = dict.fromkeys(name.rpartition(".")[2] for name in norms)
-        columns: dict[str, np.ndarray] = {}
-        for part in parts:
-            table = np.full((3, len(view.seeds), len(layers), 1), np.nan)
+        shape = (len(view.seeds), 1 + max(layer for layer, _ in norms), 1)
+        columns = {f"{t} {word}": np.full(shape, np.nan) for t in TITLES.values() for word in WORDS}
+        product = np.ones(shape[0])
+        columns["product so far"] = np.full(shape, np.nan)
+        for (layer, part), (name, (epsilon, centred)) in norms.items():
             for run, found in enumerate(replayed):
-                for layer, name in enumerate(layers):
-                    key = f"{name}.{part}"
-                    tokens = found[f"{key}:input"][view.probe.visible[:n_samples]]
-                    gain = view.weights.get(f"{key}.weight")
-                    table[:, run, layer, 0] = _worst(
-                        tokens, np.ones(tokens.shape[-1]) if gain is None else gain[run], norms[key].eps
-                    )
-            title = TITLES[part]
-            columns |= {f"{title} bound": table[0], f"{title} norm there": table[1]}
-            columns[f"{title} contracts"] = table[2]
+                tokens = found[f"{name}:input"][view.probe.visible[:n_samples]]
+                gain = gain_of(view, name, run, tokens.shape[-1])
+                if not np.isfinite(tokens).all() or not np.isfinite(gain).all():
+                    product[run] = np.nan
+                    continue
+                bound = float(layer_norm_norm_bound(tokens, gain, epsilon, centred=centred).max())
+                norm = steepest_layer_norm(tokens, gain, epsilon, centred=centred)
+                product[run] *= bound
+                for word, value in zip(WORDS, (bound, norm, float(bound < 1)), strict=True):
+                    columns[f"{TITLES[part]} {word}"][run, layer, 0] = value
+            columns["product so far"][:, layer, 0] = product
         return PerHead(
             columns=columns,
             unit=self.unit,
@@ -86,19 +87,12 @@ class LayerNorms(Diagnostic):
             per="layer",
             provenance=Provenance(
                 precision="float64, of weights trained in float32",
-                method="largest |gamma|_inf / sigma over the tokens; the spectral norm of J at that token",
+                method="largest |gamma|_inf / sigma, and the largest spectral norm of J, over the tokens",
                 sample_size=n_samples,
                 exactness="exact" if n_samples == len(view.probe.tokens) else "sampled",
-                note=f"{n_samples} of {len(view.probe.tokens)} probe sequences, visible tokens only",
+                note=(
+                    f"{n_samples} of {len(view.probe.tokens)} probe sequences, visible tokens only; the "
+                    "product is of the bounds of all norms up to the layer"
+                ),
             ),
         )
-
-
-def _worst(tokens: np.ndarray, gain: np.ndarray, epsilon: float) -> tuple[float, float, float]:
-    """The largest bound, the exact norm at its token, and 1 where the bound is below 1; NaN where broken."""
-    if not np.isfinite(tokens).all() or not np.isfinite(gain).all():
-        return float("nan"), float("nan"), float("nan")
-    bounds = layer_norm_norm_bound(tokens, gain, epsilon)
-    place = int(bounds.argmax())
-    exact = np.linalg.norm(layer_norm_jacobian(tokens[place], gain, epsilon), 2)
-    return float(bounds[place]), float(exact), float(bounds[place] < 1)

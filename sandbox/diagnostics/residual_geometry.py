@@ -1,33 +1,27 @@
 """Residual geometry: how far the stream, the attention layers and the blocks can carry a small change."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-import torch
-from torch import Tensor, nn
-from torch.func import functional_call, vjp, vmap
 
 from sandbox.attention.skeleton import MultiHeadAttention
 from sandbox.diagnostics.family import Diagnostic, SnapshotView
 from sandbox.diagnostics.heads import Heads, softmax_heads
+from sandbox.diagnostics.operators import METHOD, derivative_norm, function_of
 from sandbox.diagnostics.replay import module_of, parts_of, replay, weights_of
 from sandbox.foundations.answers import NotApplicable
 from sandbox.foundations.knobs import knob
 from sandbox.foundations.readings import Answer, PerHead, Provenance
-from sandbox.mathematics.block_norm import block_norm, multi_head_bound, operator_norm_at_least
+from sandbox.mathematics.block_norm import block_norm, multi_head_bound
 from sandbox.mathematics.condition import singular_values
 from sandbox.mathematics.jacobian_factors import attention_weights
 from sandbox.mathematics.theta import theta_bracket
 from sandbox.models.placement.family import Block
 
-STARTS, ITERATIONS = 4, 6
 NO_BLOCKS = NotApplicable("This model has no residual stream with blocks around it.")
 NO_BOUND = "The multi-head bound is proved for softmax heads whose outputs go unchanged into W_O."
 AGREEMENT = 1e-6
-
-Function = Callable[[Tensor], Tensor]
 
 
 @Diagnostic.variants.register("residual geometry")
@@ -79,12 +73,15 @@ class ResidualGeometry(Diagnostic):
                     seen = view.probe.visible[sample]
                     stream, out = (found[f"{name}{part}"][sample, seen] for part in (":input", ".residual"))
                     table.largest("stream", run, layer, block_norm(out))
-                    table.largest("block gain", run, layer, _norm(_call(block, name, weights), stream))
-                    apart = _norm(_call(block, name, weights, minus_identity=True), stream)
-                    table.largest("block minus identity", run, layer, apart)
-                    x = found[f"{name}.attention:input"][sample, seen]
-                    attention = _call(block.attention, f"{name}.attention", weights)
-                    table.largest("attention at least", run, layer, _norm(attention, x))
+                    whole = function_of(block, name, weights, lambda part, x: part(x, None))
+                    table.largest("block gain", run, layer, derivative_norm(whole, stream))
+                    apart = function_of(block, name, weights, lambda part, x: part(x, None) - x)
+                    table.largest("block minus identity", run, layer, derivative_norm(apart, stream))
+                    tokens = found[f"{name}.attention:input"][sample, seen]
+                    attention = function_of(
+                        block.attention, f"{name}.attention", weights, lambda part, x: part(x, None)
+                    )
+                    table.largest("attention at least", run, layer, derivative_norm(attention, tokens))
         bound = _bounds(view, replayed, [name for name, _ in parts_of(module, MultiHeadAttention)], n_samples)
         if bound is not None:
             table.columns["attention bound"] = bound
@@ -97,10 +94,7 @@ class ResidualGeometry(Diagnostic):
             not_applicable={} if bound is not None else {"attention bound": NO_BOUND},
             provenance=Provenance(
                 precision="float64, of weights trained in float32",
-                method=(
-                    f"power iteration, {STARTS} starts of {ITERATIONS} rounds, a lower estimate; theta "
-                    "is the upper end of its bracket"
-                ),
+                method=f"{METHOD}; theta is the upper end of its bracket",
                 sample_size=n_samples,
                 exactness="estimated",
                 note=f"{n_samples} of {len(view.probe.tokens)} probe sequences",
@@ -122,36 +116,6 @@ class _Table:
 
     def largest(self, name: str, run: int, layer: int, value: float | np.ndarray) -> None:
         self.columns[name][run, layer] = np.fmax(self.columns[name][run, layer], float(value))
-
-
-def _call(
-    part: nn.Module, name: str, weights: dict[str, Tensor], *, minus_identity: bool = False
-) -> Function:
-    """The part as a function of one sequence's tokens (token, channel), all visible."""
-    own = {key.removeprefix(f"{name}."): w for key, w in weights.items() if key.startswith(f"{name}.")}
-
-    def call(x: Tensor) -> Tensor:
-        out: Tensor = functional_call(part, own, (x[None], None))[0]
-        return out - x if minus_identity else out
-
-    return call
-
-
-def _norm(function: Function, tokens: np.ndarray) -> float:
-    """A lower estimate of the norm of the function's derivative at `tokens`."""
-    x = torch.from_numpy(tokens)
-    pull = vjp(function, x)[1]
-    # The transpose's own transpose is the forward product, without torch's forward mode.
-    push = vjp(lambda c: vjp(function, x)[1](c)[0], torch.zeros_like(x))[1]
-
-    def forward(stack: np.ndarray) -> np.ndarray:
-        return vmap(lambda t: push(t)[0])(torch.from_numpy(stack)).detach().numpy()
-
-    def backward(stack: np.ndarray) -> np.ndarray:
-        return vmap(lambda c: pull(c)[0])(torch.from_numpy(stack)).detach().numpy()
-
-    start = np.random.default_rng(0).standard_normal((STARTS, *tokens.shape))  # fixed: no randomness
-    return operator_norm_at_least(forward, backward, start, ITERATIONS)
 
 
 def _bounds(

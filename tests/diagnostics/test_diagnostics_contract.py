@@ -35,7 +35,7 @@ from tests.diagnostics.views import one_run, random_view, visual_view
 KINDS = ["attention entropy", "attention map", "condition numbers", "theta", "trajectories"]
 KINDS += ["theta certificates", "singular values", "attention condition", "clustering", "token effect"]
 KINDS += ["normalization curvature", "attention jacobian", "jacobian certificates", "sharpness"]
-KINDS += ["residual geometry", "layer norms", "theta by layer"]
+KINDS += ["residual geometry", "layer norms", "theta by layer", "residual gains"]
 OF_XI = {"clustering", "token effect", "normalization curvature"}
 REPLAYED = {kind for kind, asked in Diagnostic.variants.items() if asked.cost == "costly"}
 MAY_BE_INFINITE = {"attention condition", *REPLAYED}

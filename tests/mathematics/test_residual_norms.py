@@ -7,7 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sandbox.mathematics.block_norm import block_norm, multi_head_bound, operator_norm_at_least
-from sandbox.mathematics.layer_norm import layer_norm_jacobian, layer_norm_norm_bound
+from sandbox.mathematics.deep_norm import update_budget, xavier_gain
+from sandbox.mathematics.layer_norm import (
+    layer_norm_jacobian,
+    layer_norm_norm_bound,
+    steepest_layer_norm,
+)
 
 TOKEN = np.array([1.0, 2.0, 4.0, 7.0])
 
@@ -28,6 +33,58 @@ def test_the_layer_norm_jacobian_is_autodiffs_and_stays_below_its_bound(seed: in
     found = layer_norm_jacobian(x, gain, norm.eps)
     assert found == pytest.approx(expected, abs=1e-10)
     assert np.linalg.norm(found, 2) <= layer_norm_norm_bound(x, gain, norm.eps) * (1 + 1e-12)
+
+
+@given(st.integers(0, 40))
+def test_the_rms_norm_jacobian_is_autodiffs_and_stays_below_its_bound(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    x, gain = rng.standard_normal(6), rng.standard_normal(6)
+    norm = torch.nn.RMSNorm(6, eps=1e-5, dtype=torch.float64)
+    norm.weight.data = torch.from_numpy(gain)
+    expected = torch.autograd.functional.jacobian(norm, torch.from_numpy(x)).numpy()
+    found = layer_norm_jacobian(x, gain, 1e-5, centred=False)
+    assert found == pytest.approx(expected, abs=1e-10)
+    assert np.linalg.norm(found, 2) <= layer_norm_norm_bound(x, gain, 1e-5, centred=False) * (1 + 1e-12)
+
+
+@given(st.integers(0, 40), st.booleans())
+def test_the_steepest_token_is_found_without_looking_at_all(seed: int, centred: bool) -> None:
+    rng = np.random.default_rng(seed)
+    x, gain = rng.standard_normal((9, 5)) * rng.uniform(0.2, 3, (9, 1)), rng.standard_normal(5)
+    norms = [np.linalg.norm(layer_norm_jacobian(row, gain, 1e-5, centred=centred), 2) for row in x]
+    assert steepest_layer_norm(x, gain, 1e-5, centred=centred) == pytest.approx(max(norms), rel=1e-12)
+    assert np.isnan(steepest_layer_norm(np.where(x == x[3], np.nan, x), gain, 1e-5, centred=centred))
+
+
+@pytest.mark.parametrize("n_layers", [1, 2, 6, 100])
+def test_deepnorms_gains_set_the_update_budget_to_one_and_xavier_post_ln_to_four_per_layer(
+    n_layers: int,
+) -> None:
+    beta, alpha = (8 * n_layers) ** -0.25, (2 * n_layers) ** 0.25
+    assert update_budget(np.array(beta), np.array(beta), alpha, n_layers) == pytest.approx(1.0)
+    assert update_budget(np.ones(1), np.ones(1), 1.0, n_layers) == pytest.approx(4.0 * n_layers)
+
+
+@pytest.mark.parametrize("gain", [1.0, 0.3])
+def test_the_gain_over_xavier_is_what_xaviers_start_was_given(gain: float) -> None:
+    weight = torch.empty(300, 200, dtype=torch.float64)
+    torch.nn.init.xavier_normal_(weight, gain, generator=torch.Generator().manual_seed(0))
+    assert xavier_gain(weight.numpy()) == pytest.approx(gain, rel=0.01)
+
+
+@pytest.mark.parametrize("n_tokens", [2, 5, 9])
+def test_the_norm_between_single_numbers_is_brute_force_over_all_sign_vectors(n_tokens: int) -> None:
+    """One channel a token: |x|_inf in and out, whose unit ball has the sign vectors as corners."""
+    rng = np.random.default_rng(n_tokens)
+    p = rng.dirichlet(np.ones(n_tokens))
+    signs = np.array(np.meshgrid(*[[-1.0, 1.0]] * n_tokens)).reshape(n_tokens, -1)
+    for matrix in (rng.standard_normal((n_tokens, n_tokens)), np.diag(p) - np.outer(p, p)):
+        brute = np.abs(matrix @ signs).max()
+        found = operator_norm_at_least(
+            lambda s, m=matrix: m @ s, lambda s, m=matrix: m.T @ s, rng.standard_normal((6, n_tokens, 1)), 8
+        )
+        assert found == pytest.approx(brute, rel=1e-12)
+        assert block_norm((matrix @ signs).T[..., None]).max() == pytest.approx(brute, rel=1e-12)
 
 
 @given(st.integers(0, 40))
