@@ -15,8 +15,9 @@ import { Simplex } from "./simplex.js";
 import { Spectra } from "./spectra.js";
 import { States } from "./states.js";
 import { Trajectories } from "./trajectories.js";
+import { Tree } from "./tree.js";
 
-const RENDERERS = { curves: Curves, trajectories: Trajectories, map: AttentionMap, plane: Plane, rows: Rows, simplex: Simplex, groups: Groups, spectra: Spectra, states: States, ladder: Ladder, layers: Layers };
+const RENDERERS = { curves: Curves, trajectories: Trajectories, map: AttentionMap, plane: Plane, rows: Rows, simplex: Simplex, groups: Groups, spectra: Spectra, states: States, ladder: Ladder, layers: Layers, tree: Tree };
 const TABLE_EVERY = 2000, FILLED_SCALE = 1.45;
 const LETTERS = "A: stated by paper or code. B: two accounts agree. C: derived and checked here. D: unknown.";
 const MANY_KEYS = 4;
@@ -59,8 +60,13 @@ export class Panel {
     if (declared.every) {
       const before = `${declared.reading}/`, names = hello.columns.map(({ name }) => name).filter((name) => name.startsWith(before));
       if (names.length === declared.curves.length) return;
-      declared.curves = names.map((column, i) => ({ column, label: column.slice(before.length), style: "solid", to: "", on: i === 0, seeds: true }));
-      this.chart.shown = new Set(names.slice(0, 1));
+      // "gradient: all" and "update: all" are two curves of one part, which the first chip shows.
+      const words = names.map((column) => column.slice(before.length).split(": ")), parts = [...new Set(words.map((word) => word[word.length - 1]))], firsts = [...new Set(words.map(([word]) => word))];
+      declared.curves = names.map((column, i) => {
+        const [label, group] = words[i].length > 1 ? words[i] : [words[i][0], ""], first = label === firsts[0];
+        return { column, label, group, style: !group || first ? "solid" : "dotted", to: "", on: group ? group === parts[0] : i === 0, seeds: !group || first };
+      });
+      this.chart.shown = new Set(declared.curves.filter(({ on }) => on).map(({ column }) => column));
     }
     const chips = chipsFor(this);
     if (chips.length !== this.chips.childElementCount || declared.every) this.chips.replaceChildren(...chips);
@@ -155,8 +161,8 @@ export class Panel {
   notYet(arm) {
     const { view } = this;
     if (!this.reading || view.model.meta(this.reading, arm)) return "";
-    if (view.replay || ENDED.includes(view.model.state)) return "Not computed in this run.";
     const due = this.due();
+    if (view.replay || ENDED.includes(view.model.state)) return `Not computed in this run.${due?.cost ? ` One reading takes about ${number(due.cost, 2)} s of CPU, more than its share.` : ""}`;
     if (!due) return "Not computed yet.";
     return due.step === null ? "Too costly for the share of this run that diagnostics may take; read on demand alone." : `Not computed yet: waits until about step ${whole(due.step)}, so that diagnostics leave training its time.`;
   }

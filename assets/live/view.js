@@ -137,7 +137,7 @@ export class View {
   wish() {
     const open = new Set(), shown = this.panels.filter((panel) => !panel.folded), before = JSON.stringify(this.model.selection);
     const numbers = (names) => [...new Set([...names].map((name) => this.model.places.get(name)))].filter((n) => n !== undefined).sort((a, b) => a - b);
-    for (const panel of shown) if (panel.declared.renderer !== "curves" && panel.reading) open.add(panel.reading);
+    for (const panel of shown) if (panel.declared.renderer !== "curves" && panel.reading) for (const kind of [panel.reading, ...(panel.chart.also || [])]) open.add(kind);
     Object.assign(this.model.selection, {
       curves: numbers(shown.flatMap((panel) => panel.curveColumns()).filter((name) => name.includes("/"))),
       values: numbers(["attention entropy/entropy", ...shown.flatMap(({ declared }) => [...declared.facts, ...declared.table].map(([name]) => name))]),

@@ -26,7 +26,7 @@ class ProbeAnswers(Diagnostic):
     certainty: ClassVar[str] = "A: the definition"
 
     sequences: int = knob(
-        4, "Sequences", low=1, high=64, step=1, help="How many probe sequences are answered.", expert=True
+        16, "Sequences", low=1, high=64, step=1, help="How many probe sequences are answered.", expert=True
     )
 
     def read(self, view: SnapshotView) -> Answer:

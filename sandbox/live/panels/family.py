@@ -61,6 +61,8 @@ class Panel(Idea):
     """Which reference lines are drawn: accuracy or loss."""
     also: ClassVar[tuple[tuple[str, str, str], ...]] = ()
     """Readings that chips show in turn, as (kind, label, sentence); the first is `reading`."""
+    beside: ClassVar[tuple[str, ...]] = ()
+    """Further readings that the picture draws together with `reading`."""
     section: ClassVar[str] = ""
     """The folded group below the standard panels where it stands; empty for a standard panel."""
     needs: ClassVar[str] = ""
@@ -76,7 +78,7 @@ class Panel(Idea):
         words = ("kind", "title", "sentence", "how_to_read", "equation", "source", "certainty", "our_reading")
         drawing = (
             "place", "renderer", "reading", "also", "section", "layers", "levels", "one_at_a_time", "unit",
-            "log", "bounds", "lines", "facts", "table", "every", "constants",
+            "log", "bounds", "lines", "facts", "table", "beside", "every", "constants",
         )  # fmt: skip
         declared: dict[str, Any] = {name: getattr(cls, name) for name in (*words, *drawing)}
         return declared | {"curves": [asdict(curve) for curve in cls.curves]}
@@ -109,7 +111,7 @@ def open_kinds() -> list[str]:
 def drawn_kinds() -> list[str]:
     """Kinds of reading that some panel draws."""
     panels = _in_order()
-    return sorted({k for p in panels for k in (p.reading, *(kind for kind, _, _ in p.also)) if k})
+    return sorted({k for p in panels for k in (p.reading, *p.beside, *(kind for kind, _, _ in p.also)) if k})
 
 
 def declare_panels(has: frozenset[str] = frozenset()) -> list[dict[str, Any]]:
