@@ -144,7 +144,7 @@ def test_exactness_may_be_asked_of_fewer_keys_and_the_rest_is_closed_within_the_
     truth = theta_bracket(weights)
     assert (lower <= truth.upper).all() and (truth.lower <= upper).all()
     assert theta_bracket(weights, gap=0.0, exact_to=0).exact.all()
-    for keys in (-1, 25):
+    for keys in (-1, 33):
         with pytest.raises(InvalidData, match="exact up to"):
             theta_bracket(weights, exact_to=keys)
 

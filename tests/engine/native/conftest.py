@@ -1,4 +1,4 @@
-"""Without kernels (no compiler) there is nothing to compare, and tests/foundations/test_kernels.py says so."""
+"""Without kernels (no compiler) there is nothing to compare: tests/foundations/test_kernels.py says so."""
 
 from sandbox.foundations.kernels import found_build
 
