@@ -57,7 +57,7 @@ def theta_bracket(
     `mask` is true where a key is visible. Rows of up to `exact_to` positive weights are exact; those of up to
     24 end exact or within `gap`; longer ones that stay open keep their bracket. One visible key gives 0; no
     visible weight gives NaN, not exact. A row of 24 keys costs 0.05 ms to be
-    exact (0.3 ms without kernels), one of 32 keys 0.9 ms (6 ms), one to be within 1e-6 some 3 us.
+    exact (0.3 ms without kernels), one of 32 keys 0.9 ms (6 ms); to be within 1e-6 costs 3 us.
     Raises InvalidData, naming the row, for negative or non-finite visible weights. (Emadi 2602.18849; theta =
     1 - delta^2, delta = min_S |p(S) - p(S^c)|, derived)
     """

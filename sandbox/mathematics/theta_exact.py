@@ -16,12 +16,13 @@ CHUNK_SUMS = 2**18  # subset sums held at once: 2 MB, so that sorting stays in c
 def smallest_difference(units: Int[np.ndarray, "row key"]) -> Int[np.ndarray, " row"]:
     """min over all subsets S of |sum(S) - sum(rest)| for rows of at most 32 non-negative integers below 2^61.
 
-    Compiled (native/theta.cpp) where the kernels are built, to the same integers. The first key is held on one side. Sums of one half and what the other half asks for are sorted together:
+    Compiled (native/theta.cpp) where the kernels are built, to the same integers.
+
+    The first key is held on one side. Sums of one half and what the other half asks for are sorted together:
     the closest pair of different kinds has nothing between it, so it stands side by side.
     (Horowitz & Sahni 1974)
     """
-    n_rows, n_keys = units.shape
-    if n_keys and found_build()[0]:
+    if units.shape[1] and found_build()[0]:
         return _search_compiled(units)
     return _search_all(units)
 
