@@ -32,6 +32,7 @@ class SyntheticRun:
         nan_at: int | None = None,
         groups: bool = False,
         visual: bool = False,
+        task: str = "sparse modular addition",
     ) -> None:
         self.arms, self.seeds, self.tokens, self.steps = ARMS[:arms], tuple(range(seeds)), tokens, steps
         self.layers, self.heads = layers, heads
@@ -41,7 +42,7 @@ class SyntheticRun:
         self.started = time.monotonic()
         plain: dict[str, Any] = {
             "schema": 1,
-            "task": {"kind": "sparse modular addition"},
+            "task": {"kind": task},
             "model": {"kind": "visual model" if visual else "encoder"},
             "steps": steps,
             "evaluate_every": evaluate_every,

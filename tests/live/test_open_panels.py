@@ -33,8 +33,8 @@ def certificate() -> Certificate:
     )  # fmt: skip
 
 
-def read_all(run: SyntheticRun, step: int) -> None:
-    """Readings of every kind that a panel draws, made up, for all arms."""
+def read_all(run: SyntheticRun, step: int, without: tuple[str, ...] = ()) -> None:
+    """Readings of every kind that a panel draws, save those `without`, made up, for all arms."""
     columns: dict[str, set[str]] = {}
     for panel in declare_panels(frozenset({"visual model", "listops", "sparse modular addition"})):
         names = [c["column"] for c in panel["curves"]] + [c for c, _ in (*panel["facts"], *panel["table"])]
@@ -42,6 +42,8 @@ def read_all(run: SyntheticRun, step: int) -> None:
             columns.setdefault(kind, set()).add(column)
     for arm in range(len(run.arms)):
         for kind, names in columns.items():
+            if kind in without:
+                continue
             values = {name: np.full(SHAPE, step + 1.0) for name in sorted(names)}
             run.writer.reading(step, arm, kind, PerHead(columns=values, unit="unit", log=True))
         cells = np.broadcast_to(RANKS[:, None], (5, 1, 2, 16, 3)) * (1 + step)

@@ -1,0 +1,76 @@
+"""The folded panels in Chromium: they draw what was read and say what is missing."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from sandbox.foundations.answers import NotApplicable
+from sandbox.foundations.readings import Table
+from tests.live.serving import served
+from tests.live.synthetic import SyntheticRun
+from tests.live.test_live_browser import INK, at_step, page
+from tests.live.test_open_panels import read_all
+
+pytestmark = pytest.mark.e2e
+
+DRAWN = ("spectra", "singular values", "attention jacobian", "certificates", "theta kinds", "theta by layer",
+         "layer norms", "residual parts", "sharpness", "expression tree")  # fmt: skip
+UNFOLD = "document.querySelectorAll('.acs-unfold[aria-expanded=false]').forEach((button) => button.click())"
+TOKENS = ("[MAX", "1", "[MIN", "2", "3", "]", "]")
+
+
+def expression(run: SyntheticRun, step: int) -> None:
+    """One expression of seven tokens, whose operator of the root is looked at most."""
+    cells = column_of([0.4, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1])
+    answers = column_of([0.25, 0.75]).swapaxes(3, 4)
+    for arm in range(len(run.arms)):
+        run.writer.reading(step, arm, "expression", Table(
+            cells=cells, rows=TOKENS, columns=("received",), unit="attention received",
+        ))  # fmt: skip
+        run.writer.reading(step, arm, "probe answers", Table(
+            cells=answers, rows=(" ".join(TOKENS),), columns=("0", "1"), unit="probability", truth=(0,),
+        ))  # fmt: skip
+
+
+def column_of(values: list[float]) -> np.ndarray:
+    """The numbers as one column of a table, for five seeds of one head."""
+    return np.broadcast_to(np.array(values, dtype=np.float32)[:, None], (5, 1, 1, len(values), 1))
+
+
+def test_panels_draw_what_was_read_and_say_why_nothing_is_there(
+    runs_folder: Path, made_up: Callable[..., SyntheticRun], chromium: str
+) -> None:
+    run = made_up(runs_folder / "run", seeds=5, steps=900, task="listops")
+    run.grow(200)
+    for step in (100, 200):
+        read_all(run, step, without=("residual geometry", "attention condition"))
+        expression(run, step)
+    run.writer.reading(200, 0, "attention condition", NotApplicable("There is no square matrix here."))
+    run.writer.describe(waiting=[{"kind": "residual geometry", "step": 480, "seconds": 3.0, "cost": 0.5}])
+    run.writer.commit()
+    with served(runs_folder) as address, page(chromium) as view:
+        view.goto(address)
+        at_step(view, 200)
+        view.evaluate(UNFOLD)
+        for kind in DRAWN:
+            view.locator(f'[data-kind="{kind}"]').scroll_into_view_if_needed()
+            view.wait_for_function(f"(kind) => ({INK})(kind) > 200", arg=kind)
+        certificates = view.locator('[data-kind="certificates"]')
+        certificates.scroll_into_view_if_needed()
+        expect(certificates.locator("table")).to_contain_text("norm bound")
+        expect(certificates.locator("table")).to_contain_text("does not apply")
+        tree = view.locator('[data-kind="expression tree"]')
+        expect(tree.locator(".acs-foot")).to_contain_text("answers 1 with 75.0 %, wrong: it is 0")
+        silent = view.locator('[data-kind="attention condition"] .acs-silence')
+        silent.scroll_into_view_if_needed()
+        expect(silent).to_have_text("There is no square matrix here.")
+        waiting = view.locator('[data-kind="residual norms"] .acs-silence')
+        waiting.scroll_into_view_if_needed()
+        expect(waiting).to_contain_text("waits until about step 480")
+        spectrum = view.locator('[data-kind="spectra"]')
+        spectrum.scroll_into_view_if_needed()
+        spectrum.get_by_role("button", name="W_K").click()
+        expect(spectrum.locator(".acs-foot")).to_contain_text("W_K at step 200: 16 values")
