@@ -11,11 +11,15 @@ from sandbox.diagnostics import Diagnostic, SnapshotView
 from sandbox.diagnostics.schedule import SHARE, TOGETHER, Schedule, Waiting
 from sandbox.foundations.answers import NotApplicable
 from sandbox.foundations.errors import RunUnavailable
+from sandbox.foundations.readings import Answer
 from sandbox.runner.side_reading import Outcome, SideReading
 from sandbox.store import RunWriter
 
 WAITING = "waiting"
 """Key of the run's description under which it stands until when each costly diagnostic waits."""
+
+ASIDE = "aside"
+"""The unit of what is asked about a moment; it takes no turn."""
 
 log = logging.getLogger(__name__)
 
@@ -27,6 +31,8 @@ class _Round:
     unit: str
     step: int
     side: SideReading
+    then: Callable[[list[dict[str, Answer]]], None] | None = None
+    """Takes the answers of a question aside, which are no readings of the run."""
 
 
 class CostlyReadings:
@@ -74,6 +80,22 @@ class CostlyReadings:
             log.warning("%s waits: %s", unit, fault)
             return
         self._round = _Round(unit=unit, step=step, side=side)
+
+    def aside(
+        self,
+        kinds: Mapping[str, Diagnostic],
+        views: Sequence[SnapshotView],
+        then: Callable[[list[dict[str, Answer]]], None],
+    ) -> None:
+        """Read `kinds` of `views` for `then`, on the same account; dropped where there is no room for it."""
+        if self._schedule.purse < 0.0 or not self.idle:
+            return
+        try:
+            side = SideReading(kinds, lambda: views, sum(len(view.seeds) for view in views))
+        except RunUnavailable as fault:
+            log.warning("a question aside is dropped: %s", fault)
+            return
+        self._round = _Round(unit=ASIDE, step=views[0].step, side=side, then=then)
 
     def collect(self, step: int) -> bool:
         """Record what has been read since; True if anything was. `step` is where training stands."""
@@ -136,6 +158,11 @@ class CostlyReadings:
         return self._cpu / self._n_trained if self._n_trained else 0.0
 
     def _close_round(self, done: _Round, outcome: Outcome) -> None:
+        if done.then is not None:
+            self._schedule.spent(done.unit, outcome.seconds)
+            if outcome.answers:
+                done.then(outcome.answers)
+            return
         if not outcome.answers:
             if outcome.cost > outcome.seconds:
                 self._schedule.estimate(done.unit, outcome.cost, outcome.seconds)

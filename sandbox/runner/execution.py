@@ -17,6 +17,7 @@ from sandbox.runner.engines import build_groups
 from sandbox.runner.live_settings import LiveSettings
 from sandbox.runner.on_demand import OnDemand
 from sandbox.runner.recording import Recorder, Snapshot
+from sandbox.runner.training_events import TrainingEvents
 from sandbox.store import RunWriter
 
 TURN = 0.012
@@ -77,8 +78,7 @@ class Execution:
         self._frame_cost = self._checkpoint_cost = 0.0
         self._seconds_per_step = 0.0
         self._last_frame = self._last_commit = self._last_checkpoint = 0.0
-        self._saved = -1
-        self._state = "queued"
+        self._saved, self._state = -1, "queued"
         self._costly = CostlyReadings(self._writer, experiment.steps)
         self._on_demand = OnDemand(folder, self._writer)
 
@@ -123,12 +123,16 @@ class Execution:
         self._groups = build_groups(self._writer, arms, self.device, self._engine, at)
         self._recorder = Recorder(experiment, self._groups, self._writer)
         self._recorder.describe(self.device)
+        self._events = TrainingEvents(self._groups, self._writer, self._recorder, self._costly)
         row = sum(group.layout.size for group in self._groups) * len(experiment.seeds) * 4
         self._snapshots = snapshot_steps(experiment.steps, snapshot_budget(experiment.steps, row))
         self._evaluations = evaluation_steps(experiment.steps, experiment.pace.evaluate_every)
         self._evaluated, self._kept = frozenset(self._evaluations), frozenset(self._snapshots)
         if found is not None:
-            self._load(*found)
+            self._saved, arrays = found
+            self._recorder.load(arrays)
+            self._costly.load(arrays)
+            self._events.load(arrays, self.step)
         else:
             self._begin()
         self._costly.tell(self.step)
@@ -206,6 +210,7 @@ class Execution:
             evaluations = [group.evaluate(self._show_pause) for group in self._groups]
         for arm, values in enumerate(losses):
             self._recorder.losses(arm, step - len(values) + 1, values)
+        self._events.turn(step, losses)
         for arm, found in enumerate(evaluations):
             self._recorder.evaluation(step, arm, found)
         if step in self._kept:
@@ -219,6 +224,7 @@ class Execution:
     def _keep(self) -> None:
         self._recorder.weights(self.step)
         snapshot = self._frame()
+        self._events.kept(snapshot)
         self._costly.offer(self.step, lambda: self._recorder.views)
         if self._on_snapshot is not None:
             self._on_snapshot(snapshot)
@@ -287,13 +293,8 @@ class Execution:
         """Write a checkpoint; the rows it builds on are committed first."""
         started = time.monotonic()
         clock = np.array([self.seconds, *self._arm_seconds])
-        more = {"clock": clock, CHANGES: self._live_settings.state(), **self._costly.state()}
-        self._writer.checkpoint(self.step, {**self._recorder.state(), **more})
+        arrays = {"clock": clock, CHANGES: self._live_settings.state(), **self._costly.state()}
+        self._writer.checkpoint(self.step, {**self._recorder.state(), **self._events.state(), **arrays})
         self._saved = self.step
         self._last_checkpoint = time.monotonic()
         self._checkpoint_cost = self._last_checkpoint - started
-
-    def _load(self, step: int, arrays: dict[str, np.ndarray]) -> None:
-        self._recorder.load(arrays)
-        self._costly.load(arrays)
-        self.step = self._saved = step

@@ -113,6 +113,10 @@ class Recorder:
         """Every arm as it stands, after `step`."""
         return [SnapshotView.of(group, self._probe, self._basis, step=step) for group in self._groups]
 
+    def look_back(self, arm: int, theta: Float[np.ndarray, "run parameter"], step: int) -> SnapshotView:
+        """One arm with the weights that it had after `step`."""
+        return SnapshotView.of(self._groups[arm], self._probe, self._basis, theta=theta, step=step)
+
     def weights(self, step: int) -> None:
         """Keep the weights of every arm and seed."""
         for arm, group in enumerate(self._groups):
