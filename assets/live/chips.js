@@ -21,8 +21,11 @@ export function chipsFor(panel) {
       const button = chip(label, false, () => { button.setAttribute("aria-pressed", String(act())); view.schedule(); }, { title });
       return button;
     };
+    chart.part = toggle("part", "A part of a long map, closely: this begins it, a drag over the map chooses another, Shift and arrows move it", () => { chart.look(view, !view.model.selection.region); return Boolean(view.model.selection.region); });
+    chart.part.hidden = true;
     return [
       toggle("all heads", "Every head of every layer, small, with its entropy; a click chooses one", () => { chart.all = !chart.all; view.wish(); return chart.all; }),
+      chart.part,
       toggle("0 to max", "Stretch the colours to this map's largest weight", () => { chart.stretched = !chart.stretched; return chart.stretched; }),
     ];
   }

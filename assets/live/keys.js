@@ -36,6 +36,7 @@ export class Keys {
       ["Panels", [
         ["Tab", "From picture to picture", null],
         ["← → on a curve", "Move the hovered step; + zooms in, Esc zooms out", null],
+        ["Shift and arrows on a map", "Move the part of a long map that is shown closely", null],
         ["Enter on a picture", "Pin the next point or cell; again for the one after it", null],
         ["F", "Fill the screen with the focused or hovered panel", () => view.fill(view.filled ? null : view.panelInHand()), "f"],
         ["Z", "Show all steps again", () => view.zoomTo(null), "z"],

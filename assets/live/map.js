@@ -5,14 +5,20 @@ import { HeadGrid } from "./grid.js";
 import { prepare } from "./theme.js";
 
 const LEAST = 72;  // pixels that a map is tall at least
+const OVERVIEW = 74, FEWEST = 4;  // pixels of the overview beside a part; cells that a part has at least
 
 export class AttentionMap {
-  constructor(panel, canvas) { Object.assign(this, { panel, canvas, stretched: false, all: false, cell: null, box: null, grid: new HeadGrid() }); }
+  constructor(panel, canvas) { Object.assign(this, { panel, canvas, stretched: false, all: false, cell: null, box: null, from: null, to: null, grid: new HeadGrid() }); }
 
   draw(view) {
     const room = prepare(this.canvas, view.theme.font), { context } = room;
-    const [width, height] = this.all ? this.share(room, view) : [room.width, room.height];
-    const frame = view.model.frameAt("map", this.panel.reading, view.until());
+    let [width, height] = this.all ? this.share(room, view) : [room.width, room.height];
+    const whole = view.model.frameAt("map", this.panel.reading, view.until()), { region } = view.model.selection;
+    const close = region && whole && whole.average > 1 ? view.model.frameAt("region", this.panel.reading, view.until()) : null;
+    const frame = close && close.origin[0] === region[0] && close.origin[1] === region[2] ? close : whole;
+    this.inset = null;
+    if (frame === close && close) width -= OVERVIEW + 12;
+    this.whole = whole;
     const meta = view.model.meta(this.panel.reading, view.model.selection.arm);
     this.frame = frame;
     if (!frame || !meta?.key_labels) return;
@@ -29,6 +35,7 @@ export class AttentionMap {
     this.scale = scale;
     context.imageSmoothingEnabled = false;
     context.drawImage(this.image(theme, frame, scale), x0, y0, side * keys, tall * queries);
+    if (frame === close && close) this.overview(context, theme, whole, region, width + 8, 26);
     this.hatch(context, theme, frame, meta);
     this.lines(context, theme);
     this.labels(context, theme, frame, meta);
@@ -56,9 +63,10 @@ export class AttentionMap {
     return Boolean(found);
   }
 
-  image(theme, frame, scale) {
-    if (this.drawn?.frame === frame && this.drawn.scale === scale && this.drawn.ramp === theme.ramp) return this.drawn.canvas;
-    const canvas = this.drawn?.canvas || document.createElement("canvas");
+  image(theme, frame, scale, place = "large") {
+    const drawn = (this.images ||= {})[place];
+    if (drawn?.frame === frame && drawn.scale === scale && drawn.ramp === theme.ramp) return drawn.canvas;
+    const canvas = drawn?.canvas || document.createElement("canvas");
     canvas.width = frame.keys;
     canvas.height = frame.queries;
     const context = canvas.getContext("2d");
@@ -68,14 +76,15 @@ export class AttentionMap {
       pixels.data.set([theme.ramp[shade], theme.ramp[shade + 1], theme.ramp[shade + 2], 255], 4 * i);
     }
     context.putImageData(pixels, 0, 0);
-    this.drawn = { frame, scale, ramp: theme.ramp, canvas };
+    this.images[place] = { frame, scale, ramp: theme.ramp, canvas };
     return canvas;
   }
 
   visible(meta, frame, q, k) {
-    if (frame.average === 1) return meta.mask[q]?.[k] !== 0;
-    for (let a = q * frame.average; a < (q + 1) * frame.average; a++) {
-      for (let b = k * frame.average; b < (k + 1) * frame.average; b++) if (meta.mask[a]?.[b]) return true;
+    const [q0, k0] = frame.origin || [0, 0], first = q0 + q * frame.average, key = k0 + k * frame.average;
+    if (frame.average === 1) return meta.mask[first]?.[key] !== 0;
+    for (let a = first; a < first + frame.average; a++) {
+      for (let b = key; b < key + frame.average; b++) if (meta.mask[a]?.[b]) return true;
     }
     return false;
   }
@@ -95,11 +104,64 @@ export class AttentionMap {
     context.stroke();
   }
 
+  // The whole map, small, with a frame around the part that is shown large.
+  overview(context, theme, whole, [q0, q1, k0, k1], x, y) {
+    const tall = OVERVIEW * Math.min(1.6, whole.queries / whole.keys), cell = OVERVIEW / (whole.keys * whole.average), high = tall / (whole.queries * whole.average);
+    context.fillStyle = theme.faint;
+    context.textAlign = "left";
+    context.fillText("overview", x, y - 9);
+    context.drawImage(this.image(theme, whole, 1, "overview"), x, y, OVERVIEW, tall);
+    context.strokeStyle = theme.axis;
+    context.strokeRect(x - 0.5, y - 0.5, OVERVIEW + 1, tall + 1);
+    context.strokeStyle = theme.accent;
+    context.lineWidth = 2;
+    context.strokeRect(x + k0 * cell, y + q0 * high, Math.max(3, (k1 - k0) * cell), Math.max(3, (q1 - q0) * high));
+    context.lineWidth = 1;
+  }
+
+  // A drag over a map whose cells average several tokens chooses a part of it.
+  press({ x, y }) {
+    if (!(this.whole?.average > 1)) return false;
+    this.hoverAt(x, y);
+    this.from = this.to = this.cell;
+    return Boolean(this.from);
+  }
+
+  drag() { if (this.from && this.cell) this.to = this.cell; }
+
+  release(view) {
+    const { from, to, frame } = this;
+    this.from = this.to = null;
+    if (!from || !to || (from[0] === to[0] && from[1] === to[1])) return false;
+    const part = [0, 1].flatMap((axis) => {
+      const [low, high] = [Math.min(from[axis], to[axis]), Math.max(from[axis], to[axis]) + 1], start = frame.origin?.[axis] ?? 0;
+      return [start + low * frame.average, start + Math.max(high, low + FEWEST) * frame.average];
+    });
+    view.select({ region: part });
+    return true;
+  }
+
+  // By the chip or by keys: a part of 64 tokens from the start, the whole again, or the part moved on.
+  look(view, on) { view.select({ region: on ? [0, 64, 0, 64] : null }); }
+
+  shift(view, down, right) {
+    const { region } = view.model.selection, { whole } = this;
+    if (!region || !whole) return false;
+    const move = (from, to, by, most) => { const step = Math.round(by * (to - from) * 0.5), kept = Math.max(-from, Math.min(step, most - to)); return [from + kept, to + kept]; };
+    view.select({ region: [...move(region[0], region[1], down, whole.queries * whole.average), ...move(region[2], region[3], right, whole.keys * whole.average)] });
+    return true;
+  }
+
   lines(context, theme) {
     const { x0, y0, side, tall, queries, keys } = this.box;
     context.strokeStyle = theme.axis;
     context.strokeRect(x0 - 0.5, y0 - 0.5, side * keys + 1, tall * queries + 1);
-    if (this.cell) {
+    if (this.from && this.to) {
+      const [a, b] = [Math.min(this.from[0], this.to[0]), Math.min(this.from[1], this.to[1])];
+      context.strokeStyle = theme.accent;
+      context.lineWidth = 2;
+      context.strokeRect(x0 + b * side, y0 + a * tall, (Math.abs(this.from[1] - this.to[1]) + 1) * side, (Math.abs(this.from[0] - this.to[0]) + 1) * tall);
+    } else if (this.cell) {
       context.strokeStyle = theme.accent;
       context.lineWidth = 2;
       context.strokeRect(x0 + this.cell[1] * side, y0 + this.cell[0] * tall, side, tall);
@@ -109,24 +171,24 @@ export class AttentionMap {
   labels(context, theme, frame, meta) {
     const { x0, y0, side, tall } = this.box;
     const every = Math.max(1, Math.ceil(11 / side)), rows = Math.max(1, Math.ceil(11 / tall));
-    const word = (labels, i) => {
-      const text = String(labels[i * frame.average] ?? "");
+    const word = (labels, i, axis) => {
+      const text = String(labels[(frame.origin?.[axis] ?? 0) + i * frame.average] ?? "");
       return text.length > 5 ? `${text.slice(0, 4)}…` : text;
     };
     context.fillStyle = theme.faint;
     context.textBaseline = "middle";
     context.textAlign = "right";
-    for (let q = 0; q < frame.queries; q += rows) context.fillText(word(meta.query_labels, q), x0 - 5, y0 + (q + 0.5) * tall);
+    for (let q = 0; q < frame.queries; q += rows) context.fillText(word(meta.query_labels, q, 0), x0 - 5, y0 + (q + 0.5) * tall);
     context.textAlign = "center";
     const wide = this.box.long && side < 30;
     for (let k = 0; k < frame.keys; k += every) {
       const x = x0 + (k + 0.5) * side;
-      if (!wide) { context.fillText(word(meta.key_labels, k), x, y0 - 9); continue; }
+      if (!wide) { context.fillText(word(meta.key_labels, k, 1), x, y0 - 9); continue; }
       context.save();
       context.translate(x, y0 - 4);
       context.rotate(-Math.PI / 2.6);
       context.textAlign = "left";
-      context.fillText(word(meta.key_labels, k), 0, 0);
+      context.fillText(word(meta.key_labels, k, 1), 0, 0);
       context.restore();
     }
     context.textAlign = "left";
@@ -165,9 +227,9 @@ export class AttentionMap {
     const meta = view.model.meta(this.panel.reading, view.model.selection.arm);
     if (!this.cell || !this.frame || !meta) return "";
     const [q, k] = this.cell, { frame } = this;
-    const name = (labels, i) => `${labels[i * frame.average]} (place ${i * frame.average})`;
+    const [q0, k0] = frame.origin || [0, 0], name = (labels, i) => `${labels[i]} (place ${i})`;
     const seen = this.visible(meta, frame, q, k);
     const value = (frame.cells[q * frame.keys + k] / 255) * frame.maximum;
-    return `${name(meta.query_labels, q)} → ${name(meta.key_labels, k)}: ${seen ? number(value) : "masked"}`;
+    return `${name(meta.query_labels, q0 + q * frame.average)} → ${name(meta.key_labels, k0 + k * frame.average)}: ${seen ? number(value) : "masked"}`;
   }
 }

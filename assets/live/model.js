@@ -83,7 +83,7 @@ export class Model {
   }
 
   forgetFrames() {
-    this.frames = { heads: new Map(), points: new Map(), map: new Map(), numbers: new Map(), grid: new Map(), table: new Map() };
+    this.frames = { heads: new Map(), points: new Map(), map: new Map(), numbers: new Map(), grid: new Map(), table: new Map(), region: new Map() };
   }
 
   greet(hello) {
@@ -114,7 +114,9 @@ export class Model {
 
   addFrame(type, key, frame) {
     const frames = this.frames[type];
-    if (!frames.has(key)) frames.set(key, []);
+    const part = ({ origin, queries, keys }) => String([origin, queries, keys]);
+    // Another part of a map than before has a history of its own.
+    if (!frames.has(key) || (type === "region" && frames.get(key).length && part(frames.get(key)[0]) !== part(frame))) frames.set(key, []);
     add(frames.get(key), frame);
   }
 

@@ -206,8 +206,10 @@ export class Panel {
   pictureFoot() {
     const { view, chart, declared } = this;
     if (declared.renderer === "map") {
-      const frame = chart.frame;
-      const text = chart.told(view) || (frame ? `step ${whole(frame.step)} · largest weight ${number(frame.maximum)}${frame.average > 1 ? ` · cells average ${frame.average} × ${frame.average} tokens` : ""}${chart.gridNote || ""}${this.honesty().map((word) => ` · ${word}`).join("")}` : "");
+      const { frame, part } = chart;
+      part.hidden = !(chart.whole?.average > 1);
+      part.setAttribute("aria-pressed", String(Boolean(frame?.origin)));
+      const text = chart.told(view) || (frame ? `step ${whole(frame.step)} · largest weight ${number(frame.maximum)}${frame.average > 1 ? ` · cells average ${frame.average} × ${frame.average} tokens` : ""}${frame.origin ? ` · queries ${frame.origin[0]} to ${frame.origin[0] + frame.queries * frame.average - 1}, keys ${frame.origin[1]} to ${frame.origin[1] + frame.keys * frame.average - 1}` : ""}${chart.gridNote || ""}${this.honesty().map((word) => ` · ${word}`).join("")}` : "");
       setText(this.foot, text);
       return;
     }

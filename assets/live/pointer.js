@@ -63,14 +63,20 @@ export function listenToPicture(chart, canvas, view) {
     view.pointed = found?.key || null;
     view.schedule();
   };
-  canvas.addEventListener("pointermove", look);
+  let dragged = false;
+  canvas.addEventListener("pointerdown", (event) => { if (event.button === 0 && chart.press?.(placeOn(canvas, event))) canvas.setPointerCapture(event.pointerId); });
+  canvas.addEventListener("pointerup", () => { dragged = Boolean(chart.release?.(view)); });
+  canvas.addEventListener("pointermove", (event) => { look(event); chart.drag?.(); });
   canvas.addEventListener("pointerleave", () => look({ clientX: -9e3, clientY: -9e3 }));
   canvas.addEventListener("click", (event) => {
+    if (dragged) { dragged = false; return; }
     look(event);
     if (chart.chooseHead?.(view, placeOn(canvas, event))) return;
     pin(chart, view, chart.hit);
   });
   canvas.addEventListener("keydown", (event) => {
+    const by = { ArrowDown: [1, 0], ArrowUp: [-1, 0], ArrowRight: [0, 1], ArrowLeft: [0, -1] }[event.key];
+    if (by && event.shiftKey && chart.shift?.(view, ...by)) return event.preventDefault();
     if (event.key !== "Enter" || !chart.places?.length || !chart.places[0].key) return;
     const at = chart.places.findIndex((place) => place.key === view.pinned);
     pin(chart, view, chart.places[(at + 1) % chart.places.length], true);

@@ -1,6 +1,6 @@
 // Decoding of live updates; the layout is described in sandbox/live/wire.py.
 
-const ROWS = 1, HEADS = 2, POINTS = 3, MAP = 4, NUMBERS = 5, GRID = 6, TABLE = 7;
+const ROWS = 1, HEADS = 2, POINTS = 3, MAP = 4, NUMBERS = 5, GRID = 6, TABLE = 7, REGION = 8;
 export const FULL = 1;
 export const RESELECTED = 2;
 const padded = (n) => (n + 3) & ~3;
@@ -75,6 +75,16 @@ const READERS = {
       cells: new Uint8Array(buffer, at + 16, queries * keys),
     };
     return [block, at + 16 + padded(queries * keys)];
+  },
+  [REGION](buffer, view, at) {
+    const queries = view.getUint16(at + 2, true), keys = view.getUint16(at + 4, true);
+    const block = {
+      type: "region", kind: view.getUint8(at + 1), queries, keys, average: view.getUint16(at + 6, true),
+      step: view.getUint32(at + 8, true), maximum: view.getFloat32(at + 12, true),
+      origin: [view.getUint16(at + 16, true), view.getUint16(at + 18, true)],
+      cells: new Uint8Array(buffer, at + 20, queries * keys),
+    };
+    return [block, at + 20 + padded(queries * keys)];
   },
   [NUMBERS](buffer, view, at) {
     const n = view.getUint16(at + 2, true), values = new Float32Array(n);

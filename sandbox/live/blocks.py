@@ -43,13 +43,17 @@ class PointsBlock:
 
 @dataclass(frozen=True)
 class MapBlock:
-    """One head's attention, bytes (query, key) in 255ths of `maximum`; a cell averages `block`² pairs."""
+    """One head's attention, bytes (query, key) in 255ths of `maximum`; a cell averages `block`² pairs.
+
+    With an `origin` (query, key) it is a part of a long map, looked at closely.
+    """
 
     kind: int
     step: int
     cells: np.ndarray
     maximum: float
     block: int = 1
+    origin: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)

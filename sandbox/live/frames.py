@@ -1,5 +1,7 @@
 """Frames: the pictures of the chosen arm and seed, one block for each open kind of reading and step."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from sandbox.foundations.certificate import CERTIFICATE_COLUMNS
@@ -28,7 +30,7 @@ def frames_of(feed: Feed, selection: Selection, served: dict[str, int]) -> tuple
     last: dict[str, int] = {}
     numbers = {kind: number for number, kind in enumerate(feed.kinds())}
     for picture in selection.pictures(feed):
-        kind = picture.removesuffix(f"/{ALL_HEADS}")
+        kind = picture.partition("/")[0]
         columns = COLUMNS.get(feed.readings()[kind].get(selection.arm, {}).get("type", ""))
         if columns is None:
             continue
@@ -37,7 +39,7 @@ def frames_of(feed: Feed, selection: Selection, served: dict[str, int]) -> tuple
         last[picture] = max(after, *steps) if steps else after
         most = HISTORY_FRAMES if picture == kind else HISTORY_GRIDS
         chosen = spread(steps, latest_only=after >= 0, most=most)
-        blocks += _blocks(feed, selection, numbers[kind], kind, columns, chosen, whole=picture != kind)
+        blocks += _blocks(feed, selection, numbers[kind], kind, columns, chosen, picture=picture)
     return blocks, last
 
 
@@ -49,7 +51,7 @@ def _blocks(
     columns: tuple[str, ...],
     steps: list[int],
     *,
-    whole: bool,
+    picture: str,
 ) -> list[Block]:
     column = columns[0]
     found = feed.frames(selection.arm, kind, column, steps)
@@ -62,10 +64,17 @@ def _blocks(
     if column == "values":
         return [NumbersBlock(number, step, values[selection.seed]) for step, values in found]
     if column == "weights":
-        if whole:
+        if picture == f"{kind}/{ALL_HEADS}":
             return [grid_block(number, step, weights[selection.seed]) for step, weights in found]
         places = [(step, weights, *place(selection, weights.shape[1:3])) for step, weights in found]
-        return [map_block(number, step, w[selection.seed, layer, head]) for step, w, layer, head in places]
+        maps: list[tuple[int, np.ndarray]] = [
+            (step, w[selection.seed, layer, head]) for step, w, layer, head in places
+        ]
+        if picture == kind or selection.region is None:
+            return [map_block(number, step, weights) for step, weights in maps]
+        q0, q1, k0, k1 = selection.region
+        close = [(step, weights[q0:q1, k0:k1]) for step, weights in maps]
+        return [replace(map_block(number, step, some), origin=(q0, k0)) for step, some in close if some.size]
     shares = dict(feed.frames(selection.arm, kind, "explained_variance", steps))
     blocks: list[Block] = []
     for step, points in found:

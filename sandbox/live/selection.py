@@ -11,6 +11,8 @@ MOST_OPEN = 64
 BATCH = "loss"
 """The batch's loss of every step; it travels only while somebody looks at it."""
 ALL_HEADS = "all heads"
+REGION = "region"
+MOST_TOKENS = 2**16 - 1
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,8 @@ class Selection:
     """Whether the small pictures of all heads are open."""
     groups: bool = field(default=False, compare=False)
     """Whether the accuracies by group of rows are open."""
+    region: tuple[int, int, int, int] | None = field(default=None, compare=False)
+    """First and last query and key, exclusive, of the part of a long map that is looked at closely."""
     curves: frozenset[str] = field(default_factory=lambda: standard_columns()[0], compare=False)
     """Columns measured per head that are drawn as curves now."""
     values: frozenset[str] = field(default_factory=lambda: standard_columns()[1], compare=False)
@@ -37,7 +41,7 @@ class Selection:
     @property
     def looked_at(self) -> tuple[object, ...]:
         """What is open, as a key."""
-        return self.open, self.grid, self.groups, self.curves, self.values
+        return self.region, self.open, self.grid, self.groups, self.curves, self.values
 
     def wants(self, feed: Feed, name: str) -> bool:
         """Whether a recorded series is drawn as a curve now."""
@@ -50,7 +54,8 @@ class Selection:
         known = feed.readings()
         kinds = [kind for kind in self.open if kind in known]
         grids = [k for k, arms in known.items() if arms.get(self.arm, {}).get("type") == "AttentionMap"]
-        return kinds + [f"{kind}/{ALL_HEADS}" for kind in grids if self.grid]
+        close = [f"{kind}/{REGION} {self.region}" for kind in grids if self.region and kind in kinds]
+        return kinds + [f"{kind}/{ALL_HEADS}" for kind in grids if self.grid] + close
 
     @classmethod
     def read(cls, raw: object, feed: Feed) -> "Selection":
@@ -71,6 +76,7 @@ class Selection:
             _words(given.get("open")),
             given.get("grid") is True,
             given.get("groups") is True,
+            _region(given.get("region")),
             _columns(given.get("curves"), feed, standard_columns()[0]),
             _columns(given.get("values"), feed, standard_columns()[1]),
         )
@@ -80,6 +86,14 @@ def _words(raw: object) -> tuple[str, ...]:
     if not isinstance(raw, list):
         return STANDARD_PICTURES
     return tuple(sorted({word for word in raw[:MOST_OPEN] if isinstance(word, str)}))
+
+
+def _region(raw: object) -> tuple[int, int, int, int] | None:
+    """Four places with ends behind their starts; None for anything else."""
+    if not isinstance(raw, list) or len(raw) != 4 or not all(type(n) is int for n in raw):
+        return None
+    q0, q1, k0, k1 = (min(max(n, 0), MOST_TOKENS) for n in raw)
+    return (q0, q1, k0, k1) if q0 < q1 and k0 < k1 else None
 
 
 def _columns(raw: object, feed: Feed, otherwise: frozenset[str]) -> frozenset[str]:

@@ -18,6 +18,7 @@ told apart by their first byte:
   u16 0, u32 step, maxima f32 [layer][head], u8 [layer][head][query][key] as in MAP, padding.
 - TABLE: tables of numbers, such as a spectrum. u8 7, u8 kind, u8 parts, u8 layers, u8 heads, u8 0, u16 rows,
   u16 columns, u16 0, u32 step, f32 [part][layer][head][row][column].
+- REGION: a part of a long map. u8 8 and on as in MAP, with the first query and key as u16 before the cells.
 
 Column and kind numbers are places in the lists `columns` and `kinds` of the JSON hello.
 """
@@ -48,8 +49,9 @@ POINTS_HEAD = struct.Struct("<BBHI5f")
 MAP_HEAD = struct.Struct("<BBHHHIf")
 NUMBERS_HEAD = struct.Struct("<BBHI")
 GRID_HEAD = struct.Struct("<BBBBHHHHI")
+ORIGIN = struct.Struct("<HH")
 TABLE_HEAD = struct.Struct("<BBBBBxHHxxI")
-ROWS, HEADS, POINTS, MAP, NUMBERS, GRID, TABLE = 1, 2, 3, 4, 5, 6, 7
+ROWS, HEADS, POINTS, MAP, NUMBERS, GRID, TABLE, REGION = 1, 2, 3, 4, 5, 6, 7, 8
 FULL, RESELECTED = 1, 2
 """Flags: forget everything known; forget what belongs to the selection (frames and per-head curves)."""
 STATES = ("queued", "running", "paused", "stalled", "stopped", "failed", "done", "waiting")
@@ -135,7 +137,10 @@ def _encode_block(block: Block) -> list[bytes]:
         head = TABLE_HEAD.pack(TABLE, block.kind, *block.values.shape, block.step)
         return [head, np.ascontiguousarray(block.values, dtype="<f4").tobytes()]
     queries, keys = block.cells.shape
-    head = MAP_HEAD.pack(MAP, block.kind, queries, keys, block.block, block.step, block.maximum)
+    tag = MAP if block.origin is None else REGION
+    head = MAP_HEAD.pack(tag, block.kind, queries, keys, block.block, block.step, block.maximum)
+    if block.origin is not None:
+        head += ORIGIN.pack(*block.origin)
     return [head, _padded(np.ascontiguousarray(block.cells, dtype=np.uint8).tobytes())]
 
 
@@ -190,10 +195,14 @@ def _decode_block(message: bytes, at: int) -> tuple[Block, int]:
         places, at = _numbers(message, "<i2", (n, 2), at + POINTS_HEAD.size)
         points = np.where(places == NOT_FINITE, np.nan, places * (half / STEPS_PER_HALF) + np.array([x, y]))
         return PointsBlock(kind, step, points, (explained[0], explained[1])), at
-    if tag == MAP:
+    if tag in (MAP, REGION):
         _, kind, queries, keys, block, step, maximum = MAP_HEAD.unpack_from(message, at)
-        cells, at = _numbers(message, "u1", (queries, keys), at + MAP_HEAD.size)
-        return MapBlock(kind, step, cells, maximum, block), at + (-queries * keys % 4)
+        at += MAP_HEAD.size
+        origin = None
+        if tag == REGION:
+            origin, at = ORIGIN.unpack_from(message, at), at + ORIGIN.size
+        cells, at = _numbers(message, "u1", (queries, keys), at)
+        return MapBlock(kind, step, cells, maximum, block, origin), at + (-queries * keys % 4)
     if tag == NUMBERS:
         _, kind, n, step = NUMBERS_HEAD.unpack_from(message, at)
         values, at = _numbers(message, "<f2", (n,), at + NUMBERS_HEAD.size)

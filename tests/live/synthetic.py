@@ -147,7 +147,8 @@ class SyntheticRun:
         if self.visual:
             self.writer.reading(step, arm, "visual weights", self.visual_weights(done))
         shape = (len(self.seeds), self.layers, self.heads, n, n)
-        scores = np.broadcast_to(self._noise[:n, :n], shape) + 2.5 * done * (np.arange(n) < 5)
+        noise = self._noise[:n, :n] if n <= 64 else np.resize(self._noise, (n, n))
+        scores = np.broadcast_to(noise, shape) + 2.5 * done * (np.arange(n) < 5)
         weights = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
         tokens = tuple(str(i % 2) for i in range(n))
         self.writer.reading(step, arm, "attention map", AttentionMap(

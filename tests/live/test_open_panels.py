@@ -9,7 +9,7 @@ import pytest
 
 from sandbox.foundations.certificate import DOES_NOT_APPLY, HOLDS, Certificate
 from sandbox.foundations.readings import PerHead, Table
-from sandbox.live.blocks import HeadsBlock, RowsBlock, TableBlock
+from sandbox.live.blocks import HeadsBlock, MapBlock, RowsBlock, TableBlock
 from sandbox.live.feed import Feed
 from sandbox.live.hello import hello, residual_constants
 from sandbox.live.panels import declare_panels
@@ -211,3 +211,27 @@ def test_deepnorms_constants_come_with_each_arms_placement() -> None:
     assert found is not None and found["placements"] == ["pre-ln", "post-ln"]
     assert (found["alpha"], found["gain"]) == pytest.approx((6**0.5, 1 / 12**0.5))
     assert residual_constants({"model": {}}) is None
+
+
+def test_a_part_of_a_long_map_comes_closely_beside_the_whole_and_nothing_else_of_it(
+    tmp_path: Path, made_up: Callable[..., Any], feed_of: Callable[..., Any]
+) -> None:
+    run, feed = made_up(tmp_path / "run", arms=1, seeds=1, tokens=160), feed_of(tmp_path / "run")
+    run.grow(20)
+    feed.refresh()
+    chosen = Selection.read({"open": ["attention map"], "region": [32, 64, 100, 150]}, feed)
+    message, cursor = next_update(feed, Cursor(), chosen, 1)
+    maps = [b for b in decode(message).blocks if isinstance(b, MapBlock)]
+    whole, part = maps[1], maps[3]  # steps 0 and 20 of either
+    assert (whole.origin, whole.block, part.origin, part.block) == (None, 3, (32, 100), 1)
+    (_, weights), *_ = feed.frames(0, "attention map", "weights", [20])
+    np.testing.assert_allclose(part.cells * (part.maximum / 255), weights[0, 0, 0, 32:64, 100:150], atol=1e-3)
+    moved = Selection.read({"open": ["attention map"], "region": [0, 8, 150, 400]}, feed)
+    message, _ = next_update(feed, cursor, moved, 2)
+    assert [b.cells.shape for b in decode(message).blocks if isinstance(b, MapBlock)] == [(8, 10)] * 2
+
+
+@pytest.mark.parametrize("junk", [None, 7, [1, 2, 3], [5, 5, 0, 9], ["a", 1, 2, 3], [0, True, 0, 4]])
+def test_a_part_that_is_none_is_not_looked_at(junk: object, rich: tuple[SyntheticRun, Feed]) -> None:
+    _, feed = rich
+    assert Selection.read({"region": junk}, feed).region is None

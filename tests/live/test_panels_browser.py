@@ -74,3 +74,31 @@ def test_panels_draw_what_was_read_and_say_why_nothing_is_there(
         spectrum.scroll_into_view_if_needed()
         spectrum.get_by_role("button", name="W_K").click()
         expect(spectrum.locator(".acs-foot")).to_contain_text("W_K at step 200: 16 values")
+
+
+def test_a_drag_over_a_long_map_shows_that_part_closely_and_keys_move_it(
+    runs_folder: Path, made_up: Callable[..., SyntheticRun], chromium: str
+) -> None:
+    made_up(runs_folder / "run", arms=1, seeds=1, tokens=160).grow(100)
+    with served(runs_folder) as address, page(chromium) as view:
+        view.goto(address)
+        at_step(view, 100)
+        panel = view.locator('[data-kind="attention map"]')
+        canvas, foot = panel.locator("canvas"), panel.locator(".acs-foot")
+        expect(foot).to_contain_text("cells average 3 × 3 tokens")
+        box = canvas.bounding_box()
+        assert box is not None
+        view.mouse.move(box["x"] + 110, box["y"] + 70)
+        view.mouse.down()
+        view.mouse.move(box["x"] + 160, box["y"] + 130, steps=4)
+        view.mouse.up()
+        part = panel.get_by_role("button", name="part")
+        expect(part).to_have_attribute("aria-pressed", "true")
+        view.mouse.move(5, 5)
+        expect(foot).to_contain_text("queries")
+        before = foot.inner_text()
+        canvas.press("Shift+ArrowRight")
+        view.mouse.move(5, 6)
+        expect(foot).not_to_have_text(before)
+        part.click()
+        expect(foot).to_contain_text("cells average 3 × 3 tokens")
