@@ -12,7 +12,7 @@ from sandbox.store import Run
 from sandbox.store.again import python_script, safe_name, toml_text
 from sandbox.store.export import csv_text
 from sandbox.store.tables import event_table, reading_tables, scalar_table
-from sandbox.ui import links, study_files
+from sandbox.ui import links, making, study_files
 from sandbox.ui.settings import Plain
 
 
@@ -20,13 +20,17 @@ def menu(run: Run, key: str) -> None:
     """A menu of files; each is made when somebody asks for it."""
     name = safe_name(run.id)
     with st.popover("Download", key=f"{key}.download", icon=":material/download:"):
+        at_once, made = st.columns(2, gap="medium", width=520)
+    with at_once, st.container(gap=None):
+        st.caption("At once")
         _file(key, "Curves (CSV)", f"{name}.csv", "text/csv", lambda: csv_text(scalar_table(run)))
-        _file(
-            key, "Everything (CSV files in a ZIP)", f"{name}-csv.zip", "application/zip", lambda: archive(run)
-        )
+        _file(key, "All numbers (CSV, ZIP)", f"{name}-csv.zip", "application/zip", lambda: archive(run))
         _file(key, "Settings (TOML)", f"{name}.toml", "application/toml", lambda: toml_text(run))
         _file(key, "Settings (JSON)", f"{name}.json", "application/json", lambda: as_json(run.experiment))
         _file(key, "Runnable Python", f"{name}.py", "text/x-python", lambda: python_script(run))
+    with made, st.container(gap=None):
+        st.caption("In some seconds, with progress")
+        making.choices(run, key, dark=st.context.theme.type == "dark")
     link(run.experiment, key)
 
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from sandbox.runner import queue
 from sandbox.store import run_folders
-from sandbox.ui import choices, downloads, navigation, training
+from sandbox.ui import bring, choices, downloads, navigation, training
 from sandbox.ui.changes import changes, extent
 from sandbox.ui.settings import Plain
 from sandbox.ui.words import code, escaped
@@ -20,6 +20,7 @@ def choose() -> None:
         st.info("There is no run on this server yet. Open the Sandbox and press Train.")
     for name in names:
         navigation.link("run", escaped(name), run=name)
+    bring.upload()
 
 
 def heading(run_id: str) -> None:

@@ -9,7 +9,7 @@ from sandbox.live.component import live_view
 from sandbox.runner import queue
 from sandbox.store import Run, run_path
 from sandbox.store.summary import TARGET, summarize
-from sandbox.ui import downloads, live_knobs, session, study
+from sandbox.ui import downloads, live_knobs, making, session, study
 from sandbox.ui.arm_table import table
 from sandbox.ui.run_state import RunState, state_of
 from sandbox.ui.words import count, escaped, percent
@@ -44,6 +44,7 @@ def show(run_id: str, key: str) -> None:
                     on_click=_ask,
                     args=(queue.requeue, run_id),
                 )
+        making.line(run, key)
         if state.state in ("running", "paused"):
             live_knobs.live_knobs(run, key)
         study.study(run, state, key)

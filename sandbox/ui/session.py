@@ -17,8 +17,8 @@ from sandbox.ui.settings import Plain
 Level = Literal["Beginner", "Researcher"]
 LEVELS: tuple[Level, ...] = ("Beginner", "Researcher")
 
-_DRAFT, _SHELF, _LEVEL, _NOTICE, _RUN, _SEEN, _DEVICE = (
-    f"session.{name}" for name in ("draft", "shelf", "level", "notice", "run", "seen", "device")
+_DRAFT, _SHELF, _LEVEL, _NOTICE, _RUN, _SEEN, _DEVICE, _HELD = (
+    f"session.{name}" for name in ("draft", "shelf", "level", "notice", "run", "seen", "device", "held")
 )
 
 
@@ -40,6 +40,19 @@ def shelf(place: str) -> Any:
 def put_on_shelf(place: str, value: Any) -> None:
     """Put `value` aside, so that choosing the variant again brings its knobs back."""
     st.session_state.setdefault(_SHELF, {})[place] = deepcopy(value)
+
+
+def held(place: str) -> Any:
+    """What is held under `place` itself, such as a file in the making; None where nothing is."""
+    return st.session_state.get(_HELD, {}).get(place)
+
+
+def hold(place: str, value: Any) -> None:
+    """Hold `value` itself as long as the session lives, or nothing where it is None."""
+    things = st.session_state.setdefault(_HELD, {})
+    things.pop(place, None)
+    if value is not None:
+        things[place] = value
 
 
 def level() -> Level:
