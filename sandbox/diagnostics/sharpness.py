@@ -1,57 +1,21 @@
 """Sharpness: the largest eigenvalue of the loss's Hessian, with the residual that says how good it is."""
 
-from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 import torch
-from torch import Tensor, nn
-from torch.func import functional_call
+from torch import Tensor
 
 from sandbox.diagnostics.family import Diagnostic, SnapshotView
-from sandbox.diagnostics.replay import module_of, replay, trained_names, weights_of
+from sandbox.diagnostics.hessian import LossHessian, run_stacks, whole_vectors
+from sandbox.diagnostics.replay import module_of, replay, trained_names
 from sandbox.foundations.answers import NotApplicable
 from sandbox.foundations.knobs import knob
 from sandbox.foundations.readings import Answer, PerHead, Provenance
-from sandbox.mathematics.lanczos import SpectrumBracket, lanczos_ends
+from sandbox.mathematics.lanczos import lanczos_ends
 
 COLUMNS = ("sharpness", "residual", "smallest eigenvalue", "residual of the smallest")
-
-
-@dataclass(frozen=True)
-class LossHessian:
-    """The Hessian of the mean cross-entropy at some weights, as a product with vectors; one graph for all."""
-
-    parameters: list[Tensor]
-    gradient: Tensor
-
-    @classmethod
-    def at(
-        cls,
-        module: nn.Module,
-        weights: Mapping[str, Tensor],
-        trained: Collection[str],
-        tokens: Tensor,
-        targets: Tensor,
-    ) -> "LossHessian":
-        """Record the gradient's graph on these rows; only the `trained` weights are variables."""
-        leaves = {n: v.detach().requires_grad_() if n in trained else v for n, v in weights.items()}
-        logits = functional_call(module, leaves, (tokens,))
-        loss = nn.functional.cross_entropy(logits, targets)
-        parameters = [value for name, value in leaves.items() if name in trained]
-        gradients = torch.autograd.grad(loss, parameters, create_graph=True, materialize_grads=True)
-        return cls(parameters, torch.cat([gradient.flatten() for gradient in gradients]))
-
-    def __call__(self, vector: np.ndarray) -> np.ndarray:
-        """Hessian times vector."""
-        found = torch.autograd.grad(
-            self.gradient @ torch.from_numpy(vector),
-            self.parameters,
-            retain_graph=True,
-            materialize_grads=True,
-        )
-        return torch.cat([part.flatten() for part in found]).numpy()
 
 
 @Diagnostic.variants.register("sharpness")
@@ -95,32 +59,50 @@ class Sharpness(Diagnostic):
         checked = replay(view, 1)
         if isinstance(checked, NotApplicable):
             return checked
-        n_rows = max(self.tokens // view.probe.tokens.shape[1], 1)
-        found = [self._of_run(module, view, run, n_rows) for run in range(len(view.seeds))]
-        table = np.array(
-            [[f.largest, f.residual_largest, f.smallest, f.residual_smallest] for f in found],
-            dtype=np.float64,
-        )
+        tokens, targets = _training_rows(view, -(-self.tokens // view.probe.tokens.shape[1]))
+        n_runs, n_rows = targets.shape
+        table = np.empty((n_runs, len(COLUMNS)))
+        floats_per_row = sum(int(np.prod(values.shape[2:])) for values in view.trace.values())
+        for runs in run_stacks(n_runs, n_rows, floats_per_row):
+            hessian = LossHessian(
+                module, *_weights(view, runs), torch.from_numpy(tokens[runs]), torch.from_numpy(targets[runs])
+            )
+            # A fixed start keeps the answer a function of the weights; its direction is as good as any.
+            start = np.random.default_rng(0).standard_normal(hessian.shape[1])
+            found = lanczos_ends(hessian, np.broadcast_to(start, hessian.shape).copy(), self.products)
+            ends = (found.largest, found.residual_largest, found.smallest, found.residual_smallest)
+            table[runs] = np.stack(ends, axis=1)
         return PerHead(
             columns={name: table[:, i, None, None] for i, name in enumerate(COLUMNS)},
             unit=self.unit,
             per="run",
             provenance=Provenance(
+                precision="float64, of weights trained in float32",
                 method=f"Lanczos, {self.products} Hessian products from a fixed start, reorthogonalized",
                 sample_size=n_rows,
                 exactness="estimated",
                 note=(
-                    f"first {n_rows} training rows of each seed, or all; an eigenvalue lies within the "
-                    "residual of each value, and none is above the largest eigenvalue"
+                    f"first {n_rows} training rows of each seed; an eigenvalue lies within the residual of "
+                    "each value, and none is above the largest eigenvalue"
                 ),
             ),
         )
 
-    def _of_run(self, module: nn.Module, view: SnapshotView, run: int, n_rows: int) -> SpectrumBracket:
-        data = view.setting.task.data(view.seeds[run], view.setting.reference_start)
-        tokens = torch.from_numpy(data.train_tokens[:n_rows].astype(np.int64))
-        targets = torch.from_numpy(data.train_targets[:n_rows].astype(np.int64))
-        hessian = LossHessian.at(module, weights_of(view, run), trained_names(view), tokens, targets)
-        # A fixed start keeps the answer a function of the weights; its direction is as good as any.
-        start = np.random.default_rng(0).standard_normal(len(hessian.gradient))
-        return lanczos_ends(hessian, start, self.products)
+
+def _training_rows(view: SnapshotView, n_wanted: int) -> tuple[np.ndarray, np.ndarray]:
+    """The first training rows of every seed: tokens (run, row, token) and targets (run, row)."""
+    setting = view.setting
+    data = [setting.task.data(seed, setting.reference_start) for seed in view.seeds]
+    n_rows = whole_vectors(n_wanted, len(data[0].train_targets))
+    tokens = np.stack([part.train_tokens[:n_rows] for part in data], dtype=np.int64)
+    return tokens, np.stack([part.train_targets[:n_rows] for part in data], dtype=np.int64)
+
+
+def _weights(view: SnapshotView, runs: list[int]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """The trained and the carried weights of these runs in float64, by name, each (run, ...)."""
+    trained = trained_names(view)
+    rows = {n: torch.from_numpy(values[runs].astype(np.float64)) for n, values in view.weights.items()}
+    return (
+        {name: value for name, value in rows.items() if name in trained},
+        {name: value for name, value in rows.items() if name not in trained},
+    )

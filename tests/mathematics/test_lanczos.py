@@ -42,3 +42,25 @@ def test_a_start_inside_an_invariant_space_ends_early_with_residual_zero() -> No
 
 def test_a_product_that_is_not_finite_gives_nan() -> None:
     assert np.isnan(lanczos_ends(lambda v: v * np.nan, np.ones(4), 3).largest)
+
+
+@given(st.integers(1, 5), st.integers(3, 30), st.integers(0, 30), st.integers(1, 8))
+def test_many_operators_at_once_are_each_alone_to_the_bit(runs: int, n: int, seed: int, k: int) -> None:
+    pairs = [symmetric(n, seed + run) for run in range(runs)]
+    matrices, starts = (np.stack(parts) for parts in zip(*pairs, strict=True))
+    together = lanczos_ends(lambda v: np.matmul(matrices, v[..., None])[..., 0], starts, k)
+    for run in range(runs):
+        alone = lanczos_ends(
+            lambda v, m=matrices[[run]]: np.matmul(m, v[..., None])[..., 0], starts[[run]], k
+        )
+        for name, values in vars(alone).items():
+            assert np.array_equal(values, getattr(together, name)[[run]]), name
+
+
+def test_a_run_that_is_exhausted_or_broken_leaves_the_others_as_they_are() -> None:
+    scales = np.stack([np.arange(1.0, 7.0), np.ones(6), np.full(6, np.nan), np.arange(6.0, 0.0, -1.0)])
+    found = lanczos_ends(lambda v: scales * v, np.ones((4, 6)), 6)
+    assert found.largest[[0, 3]] == pytest.approx(6.0) and found.smallest[[0, 3]] == pytest.approx(1.0)
+    assert found.largest[1] == pytest.approx(1.0) and found.residual_largest[1] == 0.0
+    assert np.isnan(found.largest[2]) and np.isnan(found.residual_smallest[2])
+    assert found.n_products.tolist()[:3] == [6, 1, 1]
