@@ -4,6 +4,7 @@ import { chipsFor } from "./chips.js";
 import { Curves } from "./curves.js";
 import { counted, el, number, setText, whole } from "./dom.js";
 import { Groups } from "./groups.js";
+import { Happenings } from "./happenings.js";
 import { icon } from "./icons.js";
 import { Ladder } from "./ladder.js";
 import { Layers } from "./layers.js";
@@ -17,7 +18,7 @@ import { States } from "./states.js";
 import { Trajectories } from "./trajectories.js";
 import { Tree } from "./tree.js";
 
-const RENDERERS = { curves: Curves, trajectories: Trajectories, map: AttentionMap, plane: Plane, rows: Rows, simplex: Simplex, groups: Groups, spectra: Spectra, states: States, ladder: Ladder, layers: Layers, tree: Tree };
+const RENDERERS = { curves: Curves, trajectories: Trajectories, map: AttentionMap, plane: Plane, rows: Rows, simplex: Simplex, groups: Groups, spectra: Spectra, states: States, ladder: Ladder, layers: Layers, tree: Tree, happenings: Happenings };
 const TABLE_EVERY = 2000, FILLED_SCALE = 1.45;
 const LETTERS = "A: stated by paper or code. B: two accounts agree. C: derived and checked here. D: unknown.";
 const MANY_KEYS = 4;

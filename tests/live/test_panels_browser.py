@@ -102,3 +102,30 @@ def test_a_drag_over_a_long_map_shows_that_part_closely_and_keys_move_it(
         expect(foot).not_to_have_text(before)
         part.click()
         expect(foot).to_contain_text("cells average 3 × 3 tokens")
+
+
+def test_phases_and_spikes_are_named_explained_and_gone_to(
+    runs_folder: Path, made_up: Callable[..., SyntheticRun], chromium: str
+) -> None:
+    run = made_up(runs_folder / "run", arms=2, seeds=2, steps=400)
+    run.grow(100)
+    run.writer.event(20, "phase", "plateau: the loss has not moved", 0, 0)
+    run.writer.event(60, "phase", "fitting: the loss falls", 0, 0)
+    run.writer.event(80, "spike", "min |xi| 0.02 of usual 0.4", 1, 1)
+    run.grow(400)
+    with served(runs_folder) as address, page(chromium) as view:
+        view.goto(address)
+        at_step(view, 400)
+        view.evaluate(UNFOLD)
+        panel = view.locator('[data-kind="phases"]')
+        panel.scroll_into_view_if_needed()
+        expect(panel.locator(".acs-foot")).to_contain_text("chosen seed: fitting · 1 spike")
+        expect(panel.locator("table")).to_contain_text("spike at step 80")
+        box = panel.locator("canvas").bounding_box()
+        assert box is not None
+        x = box["x"] + 30 + (box["width"] - 40) * 80 / 400
+        view.mouse.move(x, box["y"] + 4 + 3.5 * 22)
+        expect(panel.locator(".acs-tip")).to_contain_text("min |xi| 0.02 of usual 0.4")
+        view.mouse.click(x, box["y"] + 4 + 3.5 * 22)
+        expect(view.locator(".acs-time")).to_contain_text("viewing step 80")
+        expect(view.get_by_role("radio", name="spectral:shift=0.5")).to_have_attribute("aria-checked", "true")
