@@ -4,38 +4,25 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
+from sandbox.attention.channels import ChannelAttention
 from sandbox.attention.family import AttentionModule, Mechanism
-from sandbox.foundations.probes import Probe
 
 
-class CrossCovarianceAttention(AttentionModule):
+class CrossCovarianceAttention(ChannelAttention):
     """V softmax(t Q'^T K')^T, Q' and K' with columns of length one over the visible tokens."""
 
     def __init__(self, d_head: int, n_heads: int) -> None:
         super().__init__(d_head)
         self.temperature = nn.Parameter(torch.ones(n_heads, 1, 1))
-        self.channel_weights = Probe()  # (batch, head, channel, channel), rows sum to 1
 
-    def forward(
-        self,
-        query: Float[Tensor, "batch head token d_head"],
-        key: Float[Tensor, "batch head token d_head"],
-        value: Float[Tensor, "batch head token d_head"],
-        visible: Bool[Tensor, "batch token"] | None,
-        scores: Probe,
-        weights: Probe,
-    ) -> Float[Tensor, "batch head token d_head"]:
-        if visible is not None:
-            hidden = ~visible[:, None, :, None]
-            query, key = query.masked_fill(hidden, 0.0), key.masked_fill(hidden, 0.0)
-        query, key = normalize(query, dim=-2), normalize(key, dim=-2)
-        raw = query.transpose(-2, -1) @ key * self.temperature
-        mixed: Tensor = value @ self.channel_weights(torch.softmax(raw, dim=-1)).transpose(-2, -1)
-        return mixed
+    def affinity(
+        self, query: Float[Tensor, "batch head token d_head"], key: Float[Tensor, "batch head token d_head"]
+    ) -> Float[Tensor, "batch head d_head d_head"]:
+        return normalize(query, dim=-2).transpose(-2, -1) @ normalize(key, dim=-2) * self.temperature
 
 
 @Mechanism.variants.register("cross-covariance")

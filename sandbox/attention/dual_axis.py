@@ -3,37 +3,22 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor
 
+from sandbox.attention.channels import ChannelAttention
 from sandbox.attention.family import AttentionModule, Mechanism
 from sandbox.attention.window import WindowAttention
 from sandbox.foundations.knobs import knob
-from sandbox.foundations.probes import Probe
 
 
-class ChannelGroupAttention(AttentionModule):
+class ChannelGroupAttention(ChannelAttention):
     """V softmax(Q^T K / sqrt(d_head))^T over the visible tokens; each head is one group of channels."""
 
-    def __init__(self, d_head: int) -> None:
-        super().__init__(d_head)
-        self.channel_weights = Probe()  # (batch, head, channel, channel), rows sum to 1
-
-    def forward(
-        self,
-        query: Float[Tensor, "batch head token d_head"],
-        key: Float[Tensor, "batch head token d_head"],
-        value: Float[Tensor, "batch head token d_head"],
-        visible: Bool[Tensor, "batch token"] | None,
-        scores: Probe,
-        weights: Probe,
-    ) -> Float[Tensor, "batch head token d_head"]:
-        if visible is not None:
-            key = key.masked_fill(~visible[:, None, :, None], 0.0)
-        raw = query.transpose(-2, -1) @ key * self.scale
-        mixed: Tensor = value @ self.channel_weights(torch.softmax(raw, dim=-1)).transpose(-2, -1)
-        return mixed
+    def affinity(
+        self, query: Float[Tensor, "batch head token d_head"], key: Float[Tensor, "batch head token d_head"]
+    ) -> Float[Tensor, "batch head d_head d_head"]:
+        return query.transpose(-2, -1) @ key * self.scale
 
 
 @Mechanism.variants.register("dual-axis")

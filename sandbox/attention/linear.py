@@ -7,6 +7,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.nn.functional import elu
 
+from sandbox.attention.channels import without_hidden
 from sandbox.attention.family import AttentionModule, Mechanism
 from sandbox.foundations.probes import Probe
 
@@ -25,9 +26,7 @@ class LinearAttention(AttentionModule):
         scores: Probe,
         weights: Probe,
     ) -> Float[Tensor, "batch head token d_head"]:
-        query, key = elu(query) + 1, elu(key) + 1
-        if visible is not None:
-            key = key.masked_fill(~visible[:, None, :, None], 0.0)
+        query, key = elu(query) + 1, without_hidden(elu(key) + 1, visible)
         row_sum = (query @ key.sum(dim=-2).unsqueeze(-1)).clamp_min(SMALLEST_SUM)
         if weights.watched:  # the rows that are never formed otherwise
             weights(query @ key.transpose(-2, -1) / row_sum)

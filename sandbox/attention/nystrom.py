@@ -8,6 +8,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
+from sandbox.attention.channels import without_hidden
 from sandbox.attention.family import AttentionModule, Mechanism
 from sandbox.attention.restricted import softmax_over
 from sandbox.attention.softmax import SoftmaxAttention
@@ -100,9 +101,7 @@ class NystromAttention(SoftmaxAttention):
         """The depth-wise convolution of V along the tokens."""
         if self.convolution is None:
             return None
-        if visible is not None:
-            value = value.masked_fill(~visible[:, None, :, None], 0.0)
-        return banded(self.convolution.weight, value.shape[-2]) @ value
+        return banded(self.convolution.weight, value.shape[-2]) @ without_hidden(value, visible)
 
 
 @Mechanism.variants.register("nystrom")
