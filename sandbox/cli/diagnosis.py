@@ -17,13 +17,10 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of a diagnosis."""
-    from sandbox.cli.kinds import registered_kinds
-
-    kinds = ", ".join(sorted(registered_kinds(("diagnostics",))))
     parser.add_argument(
         "--diagnose",
         metavar="KIND",
-        help=f"read this diagnostic of the stored weights and keep it in the run: {kinds}",
+        help="read this diagnostic, such as sharpness, of the stored weights and keep it in the run",
     )
     parser.add_argument(
         "--step", type=int, metavar="N", help="with --diagnose: the stored step (the last one if left out)"

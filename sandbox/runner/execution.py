@@ -31,8 +31,8 @@ FRAMES_KEPT = 2400
 """Live readings at full rate; a longer run spaces them by its age over this, to bound its folder."""
 
 CHECKPOINT_EVERY = 2.0
-WATCHING_SHARE = 0.2
-"""Most of a run's time that live readings and checkpoints may take."""
+WATCHING_SHARE = 0.05
+"""Most of a run's time that live readings, and that checkpoints may take."""
 
 MOST_STEPS_AT_ONCE = 1000
 LAST_PATIENCE = 0.5

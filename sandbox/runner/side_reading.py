@@ -103,6 +103,10 @@ class SideReading:
             return Outcome(answers=answers, seconds=message[2], cost=message[2])
         return None
 
+    def spent(self) -> float:
+        """CPU seconds that its process has told of so far."""
+        return self._seconds
+
     def wait(self, seconds: float) -> None:
         """Give it up to `seconds` to say something more."""
         self._connection.poll(seconds)
