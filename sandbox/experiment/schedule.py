@@ -14,8 +14,8 @@ MOST_BYTES = 64 * 2**20
 
 FEWEST = 32
 
-STEPS_EACH = 4
-"""A short run is read at every fourth step on average: reading one costs about as much as a step."""
+STEPS_EACH = 16
+"""A short run is read at every 16th step on average: reading one costs somewhat more than a step."""
 
 
 def evaluation_steps(steps: int, every: int) -> tuple[int, ...]:
