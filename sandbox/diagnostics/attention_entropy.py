@@ -65,6 +65,7 @@ class AttentionEntropy(Diagnostic):
             units={name: "share" for name in columns if name != "entropy"},
             not_applicable=without,
             provenance=Provenance(
+                precision="float64, of attention computed in float32",
                 method="mean over visible queries",
                 sample_size=len(rows.visible),
                 exactness=rows.exactness,

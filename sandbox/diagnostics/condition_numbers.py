@@ -48,6 +48,7 @@ class ConditionNumbers(Diagnostic):
                 if name not in present
             },
             provenance=Provenance(
+                precision="float64, of weights trained in float32",
                 method="singular values of each head's matrix, correction included",
                 tolerance=default_tolerance(*shape[-2:]),
                 sample_size=1,

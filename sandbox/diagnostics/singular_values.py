@@ -61,6 +61,7 @@ class SingularValues(Diagnostic):
             units=kappas,
             not_applicable=without,
             provenance=Provenance(
+                precision="float64, of weights trained in float32",
                 method="singular values of each head's matrix",
                 tolerance=default_tolerance(*shape[-2:]),
                 sample_size=1,

@@ -220,12 +220,10 @@ def _(answer: SmallModel, asked: Asked) -> Drawing:
 
 def provenance(found: Provenance) -> tuple[str, ...]:
     """How the numbers came about, as short sentences."""
-    words = [f"{found.exactness}, {found.precision}"]
-    if found.method:
-        words.append(found.method)
-    if found.note:
-        words.append(found.note)
-    return tuple(words)
+    tolerance = f"tolerance {found.tolerance:.3g}" if found.tolerance else ""
+    sample = f"sample size {found.sample_size}" if found.sample_size else ""
+    words = (f"{found.exactness}, {found.precision}", found.method, tolerance, sample, found.note)
+    return tuple(word for word in words if word)
 
 
 def _history(asked: Asked) -> np.ndarray:
