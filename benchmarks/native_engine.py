@@ -20,7 +20,7 @@ import torch
 from engine_throughput import Setting, eager_loop
 
 from sandbox.engine.device import one_thread
-from sandbox.engine.native.visual_group import NativeVisualGroup
+from sandbox.engine.native.group import NativeGroup
 from sandbox.engine.optimizer import Adam
 from sandbox.foundations.kernels import found_build
 from sandbox.models.visual_model import VisualModel
@@ -66,7 +66,7 @@ def compare(shape: Shape, n_pairs: int) -> dict[str, float | str | int]:
     setting, seeds = shape.setting(), range(shape.n_seeds)
     sides = {
         "eager": (eager_loop(setting, seeds), shape.eager_steps),
-        "native": (NativeVisualGroup(setting, seeds).advance, shape.native_steps),
+        "native": (NativeGroup(setting, seeds).advance, shape.native_steps),
     }
     for advance, steps in sides.values():
         advance(steps)

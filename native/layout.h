@@ -14,6 +14,27 @@ struct VisualModel {
     int32_t tokens, positions, query, value, up, up_bias, down, down_bias;
 };
 
+// Of the encoder; an offset is -1 where the model has no such parameter.
+struct EncoderLayer {
+    int32_t query, key, value, out, up, up_bias, down, down_bias;
+    int32_t norm_1, norm_1_bias, norm_2, norm_2_bias;  // before or after attention, and the feed-forward part
+};
+
+enum Placement : int32_t { PRE_NORM, POST_NORM, NO_NORM };
+enum Norm : int32_t { LAYER_NORM, RMS_NORM };
+enum ReadOut : int32_t { MEAN_TOKEN, FIRST_TOKEN, LAST_TOKEN };
+enum Output : int32_t { DIRECT, UNIT_ROWS, UNIT_ROWS_DIFFERENTIATED };
+
+struct EncoderModel {
+    int32_t n_tokens, vocab, n_classes, d, heads, layers, d_ff, pad_token;  // pad_token -1: none
+    int32_t size;
+    int32_t tokens, positions, final_norm, final_bias, classify, classify_bias;
+    int32_t placement, norm, causal, read_out, output;
+    float scale, identity, norm_epsilon, output_epsilon;
+    const float* corrections[3];  // (d, d) added to each layer's W_Q, W_K, W_V; null: nothing
+    const EncoderLayer* of_layer;
+};
+
 // Training or test rows of all runs: tokens (set, row, token) as bytes, targets (set, row).
 struct Data {
     const uint8_t* tokens;

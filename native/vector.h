@@ -89,6 +89,12 @@ inline Vec logarithm(Vec x) {
     return x == x ? answer : x;
 }
 
+// Of sixteen sequences: the loss in nats, and whether the right class scores highest.
+struct Answer {
+    Vec loss;
+    Ints right;
+};
+
 struct Gelu {
     Vec value, slope;
 };

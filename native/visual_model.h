@@ -6,13 +6,12 @@
 #pragma once
 #include <cstdlib>
 
-#include "layout.h"
-#include "vector.h"
+#include "group.h"
 
 namespace sandbox {
 
 constexpr float RMS_EPSILON = 1e-5f;  // added to the root mean square, as in sandbox/models/visual_model.py
-constexpr int MOST_WIDE = 64, MOST_TOKENS = 128, MOST_EMBEDDINGS = 64;
+constexpr int MOST_WIDE = 64, MOST_EMBEDDINGS = 64;
 
 // Memory of one thread: tables by [number][token * padded + position], sums with one vector per number.
 struct VisualSpace {
@@ -31,7 +30,7 @@ class Visual {
         : m(model), s(space), blocks(vectors(model.n_tokens)), padded(blocks * LANES) {}
 
     // The tables for these weights.
-    void tables(const float* theta) {
+    void prepare(const float* theta) {
         const float scale = 1.0f / __builtin_sqrtf(float(d()));
         for (int v = 0; v < m.vocab; v++)
             for (int b = 0; b < blocks; b++) {
@@ -58,12 +57,12 @@ class Visual {
             }
     }
 
+    float* gradient() const { return s.gradient; }
+    int n_tokens() const { return m.n_tokens; }
+    int size() const { return m.size; }
+
     // Loss of each of sixteen sequences, and whether the right class scores highest.
     // `weight` of a sequence is what its loss counts; where it is given, gradients are added to the sums.
-    struct Answer {
-        Vec loss;
-        Ints right;
-    };
     template <bool LEARNING>
     Answer block(const float* theta, const Ints* tokens, Ints target, Vec weight) {
         const int n = m.n_tokens;

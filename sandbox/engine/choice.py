@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sandbox.engine.native.coverage import not_covered
-from sandbox.engine.native.visual_group import NativeVisualGroup
+from sandbox.engine.native.group import NativeGroup
 from sandbox.engine.setting import GroupSetting
 from sandbox.engine.torch_engine import TorchGroup
 from sandbox.foundations.errors import EngineUnavailable, InvalidKnob
@@ -57,5 +57,5 @@ def group_for(
     `threads` is what the native engine may use; its numbers do not depend on it.
     """
     if engine == "native":
-        return NativeVisualGroup(setting, seeds, threads=threads)
+        return NativeGroup(setting, seeds, threads=threads)
     return TorchGroup(setting, seeds, device)

@@ -82,7 +82,7 @@ def kernels(build: str = "") -> ctypes.CDLL:
 ANSWERS = {
     "sandbox_visual_advance": ctypes.c_int64,
     "sandbox_visual_evaluate": ctypes.c_int64,
-    "sandbox_visual_gradient": ctypes.c_float,
+    "sandbox_visual_gradient": ctypes.c_int64,
     "sandbox_theta_smallest_difference": ctypes.c_int64,
 }
 """What each exported function returns."""

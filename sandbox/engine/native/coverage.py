@@ -1,16 +1,46 @@
 """What the native engine covers, and in a sentence why something stays with the torch engine."""
 
+from sandbox.attention.causal import Causal
+from sandbox.attention.softmax import Softmax
+from sandbox.conditioning.output.direct import DirectOutput
+from sandbox.conditioning.output.preconditioned import Preconditioned
+from sandbox.conditioning.projection.plain import PlainProjection
+from sandbox.conditioning.projection.spectral import SpectralConditioning
+from sandbox.conditioning.query_key.qk_plain import PlainQueryKey
+from sandbox.conditioning.temperature.constant import ConstantTemperature
+from sandbox.conditioning.temperature.sqrt_d import SqrtTemperature
+from sandbox.conditioning.temperature.unit import UnitTemperature
+from sandbox.conditioning.tokens.plain_tokens import PlainTokens
 from sandbox.engine.optimizer import Adam, AdamW
 from sandbox.engine.setting import GroupSetting
+from sandbox.foundations.idea import Idea
 from sandbox.foundations.kernels import found_build
 from sandbox.models import Architecture
+from sandbox.models.encoder import Encoder
+from sandbox.models.placement.deepnorm import DeepNorm
+from sandbox.models.placement.no_norm import NoNormalization
+from sandbox.models.placement.post_ln import PostLN
+from sandbox.models.placement.pre_ln import PreLN
 from sandbox.models.visual_model import VisualModel
 from sandbox.tasks import Task
 
 MOST_TOKENS = 128
+MOST_ENCODER_TOKENS = 128  # beyond it torch's matrix kernels are as fast
+MOST_CLASSES = 64
 MOST_PARAMETERS = 2**16  # of a visual model: beyond it torch's matrix kernels are as fast (measured)
 BYTE_TOKENS = 256
 """Token ids that the kernels can tell apart: they read one byte per token."""
+
+KNOWN: dict[str, tuple[type[Idea], ...]] = {
+    "tokens": (PlainTokens,),
+    "placement": (PreLN, PostLN, DeepNorm, NoNormalization),
+    "mechanism": (Softmax, Causal),
+    "projection": (PlainProjection, SpectralConditioning),
+    "qk": (PlainQueryKey,),
+    "temperature": (SqrtTemperature, UnitTemperature, ConstantTemperature),
+    "output": (DirectOutput, Preconditioned),
+}
+"""What the kernels know of each slot of the encoder; every initialization is only a start."""
 
 
 def not_covered(setting: GroupSetting, device: str = "cpu") -> str:
@@ -33,11 +63,25 @@ def foreign(setting: GroupSetting, device: str = "cpu") -> str:
 
 
 def _foreign_model(model: Architecture, task: Task) -> str:
+    if isinstance(model, Encoder):
+        return _foreign_encoder(model, task)
     if not isinstance(model, VisualModel):
-        return f"the model {model.kind!r}: the native engine knows 'visual model'"
+        return f"the model {model.kind!r}: the native engine knows 'visual model' and 'encoder'"
     size = visual_parameters(model, task)
     if size > MOST_PARAMETERS:
         return f"{size} parameters: above {MOST_PARAMETERS} the torch engine is as fast"
+    return ""
+
+
+def _foreign_encoder(model: Encoder, task: Task) -> str:
+    for slot, known in KNOWN.items():
+        idea = getattr(model, slot)
+        if type(idea) not in known:
+            return f"{idea.kind}: the native engine has no kernel for it"
+    if task.n_tokens > MOST_ENCODER_TOKENS:
+        return f"length {task.n_tokens}: above {MOST_ENCODER_TOKENS} the torch engine is as fast"
+    if task.n_classes > MOST_CLASSES:
+        return f"{task.n_classes} classes: the native engine takes at most {MOST_CLASSES}"
     return ""
 
 

@@ -8,6 +8,9 @@ import numpy as np
 from jaxtyping import Int32, UInt8
 
 from sandbox.engine.layout import Layout
+from sandbox.engine.native.encoder_structure import EncoderModelStructure
+from sandbox.engine.setting import GroupSetting
+from sandbox.models.encoder import Encoder
 from sandbox.models.visual_model import VisualModel
 from sandbox.tasks import Task
 
@@ -43,6 +46,14 @@ class VisualModelStructure(ctypes.Structure):
         offset = dict(zip(layout.names, layout.offsets, strict=True))
         sizes = (task.n_tokens, task.vocab_size, model.n_embeddings, model.d_model, model.d_ff, layout.size)
         return cls(*sizes, *(offset[name] for name in VISUAL_PARAMETERS))
+
+
+def model_structure(setting: GroupSetting, layout: Layout) -> tuple[str, ctypes.Structure]:
+    """The word of a model in the kernels' names, and its structure."""
+    if isinstance(setting.model, Encoder):
+        return "encoder", EncoderModelStructure.of(setting.model, setting.task, layout)
+    assert isinstance(setting.model, VisualModel)
+    return "visual", VisualModelStructure.of(setting.model, setting.task, layout)
 
 
 class DataStructure(ctypes.Structure):

@@ -3,20 +3,14 @@
 from dataclasses import replace
 
 import numpy as np
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch.nn.functional import cross_entropy
 
-from sandbox.engine.native.visual_group import NativeVisualGroup
+from sandbox.engine.native.group import NativeGroup
 from sandbox.models.visual_model import VisualModel
 from sandbox.tasks.sparse_modular_addition import SparseModularAddition
 from tests.engine.arms import Setting
-
-MOST_RELATIVE = 2e-6
-UNIT = 2.0**-24  # one rounding of float32
-MOST_ROUNDINGS = 8
-
+from tests.engine.native.oracles import assert_gradient_is_torchs, by_torch
 
 FACTORS = st.lists(st.sampled_from([0.5, 1.0, 2.0]), min_size=8, max_size=8)
 
@@ -45,42 +39,14 @@ def setting_of(sizes: dict[str, int]) -> Setting:
     return Setting(model, 16, task)
 
 
-def with_weights_scaled(setting: Setting, seed: int, factors: list[float]) -> NativeVisualGroup:
+def with_weights_scaled(setting: Setting, seed: int, factors: list[float]) -> NativeGroup:
     """A group of two runs whose parameters are drawn and then scaled, each by its factor."""
-    group = NativeVisualGroup(setting, (seed, 100))
+    group = NativeGroup(setting, (seed, 100))
     state = group.state()
     for part, factor in zip(group.layout.unflatten(state["theta"]).values(), factors, strict=True):
         part *= factor
     group.load(state)
     return group
-
-
-def by_torch(
-    group: NativeVisualGroup, run: int, rows: np.ndarray, theta: np.ndarray | None = None
-) -> tuple[float, np.ndarray]:
-    """The same loss and gradient in double precision, at the group's weights or at `theta`."""
-    module = group.setting.model.build(group.setting.task, 0).double()
-    weights = group.layout.unflatten(group.theta()[run : run + 1] if theta is None else theta)
-    with torch.no_grad():
-        for name, parameter in module.named_parameters():
-            parameter.copy_(torch.from_numpy(weights[name][0]))
-    data = group.task_data[run]
-    tokens = torch.from_numpy(data.train_tokens[rows]).long()
-    loss = cross_entropy(module(tokens), torch.from_numpy(data.train_targets[rows]).long())
-    loss.backward()
-    gradients = {name: parameter.grad for name, parameter in module.named_parameters()}
-    return loss.item(), torch.cat([gradients[name].flatten() for name in group.layout.names]).numpy()
-
-
-def rounding(group: NativeVisualGroup, run: int, rows: np.ndarray, expected: np.ndarray) -> float:
-    """How far the true gradient moves when every weight moves by one rounding: no float32 can be closer."""
-    theta = group.theta()[run : run + 1].astype(np.float64)
-    moved = []
-    for draw in range(3):
-        signs = np.random.default_rng(draw).choice([-1.0, 1.0], theta.shape)
-        _, gradient = by_torch(group, run, rows, theta * (1 + signs * UNIT))
-        moved.append(np.linalg.norm(gradient - expected))
-    return max(moved)
 
 
 @settings(max_examples=60)
@@ -90,17 +56,12 @@ def test_loss_and_gradient_are_torchs(
 ) -> None:
     group = with_weights_scaled(setting_of(sizes), seed, factors)
     rows = np.random.default_rng(seed).integers(0, 60, n).astype(np.int32)
-    loss, gradient = group.gradient(run, rows)
-    expected_loss, expected = by_torch(group, run, rows)
-    assert abs(loss - expected_loss) <= MOST_RELATIVE * max(expected_loss, 1.0)
-    difference = np.linalg.norm(gradient - expected)
-    if difference > MOST_RELATIVE * np.linalg.norm(expected):  # a short vector is normalized somewhere
-        assert difference <= MOST_ROUNDINGS * rounding(group, run, rows, expected)
+    assert_gradient_is_torchs(group, run, rows)
 
 
 def test_tokens_beyond_the_modulus_get_their_gradient_from_the_classes_alone():
     setting = Setting(VisualModel(n_embeddings=4), 16, SparseModularAddition(n_train=60, n_test=40))
-    group = NativeVisualGroup(setting, (0,))
+    group = NativeGroup(setting, (0,))
     rows = np.arange(60, dtype=np.int32)
     _, gradient = group.gradient(0, rows)
     of_tokens = group.layout.unflatten(gradient[None])["tokens"][0]
@@ -109,7 +70,7 @@ def test_tokens_beyond_the_modulus_get_their_gradient_from_the_classes_alone():
 
 
 def test_a_row_twice_in_a_batch_counts_twice():
-    group = NativeVisualGroup(Setting(VisualModel(), 16), (0,))
+    group = NativeGroup(Setting(VisualModel(), 16), (0,))
     once, twice, other = (group.gradient(0, np.array(rows, np.int32))[1] for rows in ([5], [5, 5, 9], [9]))
     np.testing.assert_allclose(twice, (2 * once + other) / 3, rtol=1e-4, atol=1e-7)
 
@@ -117,9 +78,6 @@ def test_a_row_twice_in_a_batch_counts_twice():
 def test_the_kernels_know_long_sequences_and_wide_feed_forward_parts():
     task = SparseModularAddition(length=128, n_train=40, n_test=20, split="overlapping")
     setting = replace(Setting(VisualModel(d_model=64, d_ff=300), 16), task=task)
-    group = NativeVisualGroup(setting, (3,))
+    group = NativeGroup(setting, (3,))
     rows = np.arange(33, dtype=np.int32)
-    loss, gradient = group.gradient(0, rows)
-    expected_loss, expected = by_torch(group, 0, rows)
-    assert abs(loss - expected_loss) <= MOST_RELATIVE * max(expected_loss, 1.0)
-    assert np.linalg.norm(gradient - expected) <= MOST_RELATIVE * np.linalg.norm(expected)
+    assert_gradient_is_torchs(group, 0, rows)

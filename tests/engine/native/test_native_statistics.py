@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
-from sandbox.engine.native.visual_group import NativeVisualGroup
+from sandbox.engine.native.group import NativeGroup
 from sandbox.engine.optimizer import Adam
 from sandbox.engine.torch_engine import TorchGroup
 from sandbox.models.visual_model import VisualModel
@@ -22,7 +22,7 @@ def test_32_seeds_end_as_they_do_with_torch():
     task = SparseModularAddition(n_terms=3, split="overlapping")
     setting = Setting(VisualModel(d_model=8), 32, task, Adam(learning_rate=3e-3))
     found = {}
-    for kind in (TorchGroup, NativeVisualGroup):
+    for kind in (TorchGroup, NativeGroup):
         group = kind(setting, SEEDS)
         losses = group.advance(EPOCH * EPOCHS)
         # The step at which a run's loss, averaged over an epoch, first falls below half of ln 2.

@@ -7,11 +7,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sandbox.engine.native.visual_group import NativeVisualGroup
+from sandbox.attention.causal import Causal
+from sandbox.conditioning.output.preconditioned import Preconditioned
+from sandbox.conditioning.projection.spectral import SpectralConditioning
+from sandbox.engine.native.group import NativeGroup
 from sandbox.engine.optimizer import Adam, AdamW
 from sandbox.engine.torch_engine import TorchGroup
 from sandbox.foundations.kernels import found_build, path_of
+from sandbox.models.encoder import Encoder
+from sandbox.models.placement.post_ln import PostLN
 from sandbox.models.visual_model import VisualModel
+from sandbox.tasks.listops import ListOps
 from sandbox.tasks.sparse_modular_addition import SparseModularAddition
 from tests.engine.arms import Setting
 from tests.engine.test_torch_engine import same
@@ -39,25 +45,54 @@ SETTINGS = {
     "odd sizes": Setting(VisualModel(d_model=3, d_ff=7), 21, SMALL, AdamW(learning_rate=1e-3)),
     "one batch an epoch": Setting(VisualModel(), 999, replace(SMALL, n_train=70), AdamW(learning_rate=1e-3)),
 }
+ENCODERS = {
+    "encoder": Setting(Encoder(d_model=12, n_heads=3, d_ff=20), 32, SMALL, AdamW(learning_rate=1e-3)),
+    "encoder, conditioned": Setting(
+        Encoder(
+            d_model=16,
+            d_ff=24,
+            n_layers=2,
+            placement=PostLN(),
+            projection=SpectralConditioning(shift=0.5),
+            output=Preconditioned(differentiate=True),
+        ),
+        32,
+        SMALL,
+        AdamW(learning_rate=1e-3, clip_norm=0.5, warmup_steps=10),
+    ),
+    "encoder, padded and causal": Setting(
+        Encoder(d_model=10, n_heads=1, d_ff=9, mechanism=Causal(), readout="last", output=Preconditioned()),
+        32,
+        ListOps(max_length=14, max_depth=3, n_train=200, n_test=100),
+        Adam(learning_rate=1e-3, decay="linear"),
+        steps=300,
+    ),
+}
+SETTINGS |= ENCODERS
 every_setting = pytest.mark.parametrize("setting", SETTINGS.values(), ids=SETTINGS)
 
 
-@pytest.mark.parametrize("name", [name for name in SETTINGS if name not in ("wide", "adam with a penalty")])
+FOLLOWED = ("paper", "adamw, clipped, warmed up, decaying", "odd sizes", *ENCODERS)
+
+
+@pytest.mark.parametrize("name", FOLLOWED)
 def test_it_follows_torch_for_200_steps(name: str):
-    setting, seeds = SETTINGS[name], range(3)
-    torch_group, nudged = TorchGroup(setting, seeds), TorchGroup(setting, seeds)
-    group = NativeVisualGroup(setting, seeds)
-    state = nudged.state()
-    state["theta"] *= np.float32(1 + 1e-7)
-    nudged.load(state)
-    expected, by_itself, losses = (g.advance(200) for g in (torch_group, nudged, group))
+    setting, seeds = SETTINGS[name], range(2)
+    torch_group, group = TorchGroup(setting, seeds), NativeGroup(setting, seeds)
+    expected, losses = torch_group.advance(200), group.advance(200)
     assert losses.shape == expected.shape and losses.dtype == np.float32
-    # Near a small xi a run is chaotic: there torch leaves itself too, once its weights move by one unit.
-    calm = np.abs(by_itself - expected).max(0) < 1e-5
-    assert calm.sum() >= 2
+    assert np.abs(losses - expected)[:30].max() <= 1e-5
+    calm = np.array([True, True])
+    if name == "paper":
+        # Near a small xi a run is chaotic: there torch leaves itself too, once its weights move by one unit.
+        nudged = TorchGroup(setting, seeds)
+        state = nudged.state()
+        state["theta"] *= np.float32(1 + 1e-7)
+        nudged.load(state)
+        calm = np.abs(nudged.advance(200) - expected).max(0) < 1e-5
+    assert calm.any()
     assert np.abs(losses - expected)[:, calm].max() <= 1e-4
     assert np.abs(group.theta() - torch_group.theta())[calm].max() <= 1e-3
-    assert np.abs(losses - expected)[:30].max() <= 1e-5
     assert group.step == torch_group.step == 200
 
 
@@ -65,26 +100,26 @@ def test_it_follows_torch_for_200_steps(name: str):
 def test_it_finds_what_torch_finds_on_all_rows(setting: Setting):
     torch_group = TorchGroup(setting, (3, 4))
     torch_group.advance(30)
-    group = NativeVisualGroup(setting, (3, 4))
+    group = NativeGroup(setting, (3, 4))
     group.load(torch_group.state())
     expected, found = torch_group.evaluate(), group.evaluate()
     assert list(found) == list(expected)
     for name, values in expected.items():
-        tolerance = 1 / 200 if "accuracy" in name else 1e-6  # a class may change hands at equal scores
+        tolerance = 1 / 50 if "accuracy" in name else 1e-6  # a class may change hands at equal scores
         np.testing.assert_allclose(found[name], values, rtol=0, atol=tolerance)
 
 
 def test_the_reference_start_has_the_published_first_losses():
-    found = NativeVisualGroup(PAPER, (0,)).evaluate()
+    found = NativeGroup(PAPER, (0,)).evaluate()
     values = [found[name][0] for name in ("train_loss", "train_accuracy", "test_loss", "test_accuracy")]
     np.testing.assert_allclose(values, [0.698555, 0.483398, 0.700190, 0.485352], rtol=0, atol=5e-7)
 
 
 @every_setting
 def test_numbers_depend_on_neither_company_nor_threads_nor_cuts_nor_order(setting: Setting):
-    whole = NativeVisualGroup(setting, range(7))
+    whole = NativeGroup(setting, range(7))
     losses, metrics = whole.advance(45), whole.evaluate()
-    alone, three = NativeVisualGroup(setting, (4,)), NativeVisualGroup(setting, (6, 4, 0), threads=2)
+    alone, three = NativeGroup(setting, (4,)), NativeGroup(setting, (6, 4, 0), threads=2)
     one_by_one = np.concatenate([alone.advance(1) for _ in range(45)])
     in_pieces = np.concatenate([three.advance(n) for n in (3, 20, 9, 13)])
     assert same(one_by_one[:, 0], losses[:, 4])
@@ -96,10 +131,10 @@ def test_numbers_depend_on_neither_company_nor_threads_nor_cuts_nor_order(settin
 
 @every_setting
 def test_a_group_restored_from_its_state_goes_on_as_if_unbroken(setting: Setting):
-    unbroken = NativeVisualGroup(setting, (1, 2, 3))
+    unbroken = NativeGroup(setting, (1, 2, 3))
     unbroken.advance(11)
     state = unbroken.state()
-    restored, alone = NativeVisualGroup(setting, (1, 2, 3)), NativeVisualGroup(setting, (2,))
+    restored, alone = NativeGroup(setting, (1, 2, 3)), NativeGroup(setting, (2,))
     restored.load(state)
     alone.load(state)
     expected = unbroken.advance(30)
@@ -109,7 +144,7 @@ def test_a_group_restored_from_its_state_goes_on_as_if_unbroken(setting: Setting
 
 def test_a_state_passes_from_engine_to_engine():
     setting = SETTINGS["adamw, clipped, warmed up, decaying"]
-    torch_group, group = TorchGroup(setting, (1, 2)), NativeVisualGroup(setting, (1, 2))
+    torch_group, group = TorchGroup(setting, (1, 2)), NativeGroup(setting, (1, 2))
     torch_group.advance(40)
     group.load(torch_group.state())
     np.testing.assert_allclose(group.advance(50), torch_group.advance(50), rtol=0, atol=1e-4)
@@ -118,16 +153,17 @@ def test_a_state_passes_from_engine_to_engine():
     np.testing.assert_allclose(back.advance(50), group.advance(50), rtol=0, atol=1e-4)
 
 
-def test_the_builds_for_x86_agree_bit_for_bit():
+@every_setting
+def test_the_builds_for_x86_agree_bit_for_bit(setting: Setting):
     builds = [name for name in ("x86-64-v3", found_build()[0]) if path_of(name).is_file()]
-    groups = [NativeVisualGroup(SETTINGS["paper"], (0, 1), build=build) for build in builds]
-    losses = [group.advance(100) for group in groups]
+    groups = [NativeGroup(setting, (0, 1), build=build) for build in builds]
+    losses = [group.advance(50) for group in groups]
     assert all(same(found, losses[0]) for found in losses)
     assert all(same(group.theta(), groups[0].theta()) for group in groups)
 
 
 def test_a_run_that_is_not_a_number_leaves_the_others_alone():
-    sound, broken = (NativeVisualGroup(SETTINGS["paper"], (1, 2, 3, 4)) for _ in range(2))
+    sound, broken = (NativeGroup(SETTINGS["paper"], (1, 2, 3, 4)) for _ in range(2))
     sound.advance(3)
     broken.advance(3)
     state = broken.state()
@@ -144,7 +180,7 @@ def test_a_run_that_is_not_a_number_leaves_the_others_alone():
 
 
 def test_weights_that_saturate_everything_give_finite_losses():
-    group = NativeVisualGroup(SETTINGS["paper"], (1,))
+    group = NativeGroup(SETTINGS["paper"], (1,))
     state = group.state()
     state["theta"] *= 300
     group.load(state)
@@ -152,7 +188,7 @@ def test_weights_that_saturate_everything_give_finite_losses():
 
 
 def test_watching_changes_nothing():
-    unwatched, watched = (NativeVisualGroup(SETTINGS["wide"], (1, 2)) for _ in range(2))
+    unwatched, watched = (NativeGroup(SETTINGS["wide"], (1, 2)) for _ in range(2))
     expected = unwatched.advance(6)
     probe = watched.task_data[0].test_tokens[:5].astype(np.int64)
     losses = []
@@ -167,7 +203,7 @@ def test_watching_changes_nothing():
 
 def test_a_decay_ends_at_the_step_limit():
     setting = replace(SETTINGS["wide"], optimizer=Adam(learning_rate=0.01, decay="linear"), steps=6)
-    group = NativeVisualGroup(setting, (1,))
+    group = NativeGroup(setting, (1,))
     group.advance(5)
     before = group.theta()
     group.advance(1)
@@ -178,7 +214,7 @@ def test_a_decay_ends_at_the_step_limit():
 
 def test_a_call_comes_back_within_its_time(monkeypatch: pytest.MonkeyPatch):
     setting = replace(PAPER, model=VisualModel(d_model=16, d_ff=512), batch_size=256)
-    group = NativeVisualGroup(setting, range(8))
+    group = NativeGroup(setting, range(8))
     took = []
     original = group._kernels.sandbox_visual_advance
 
@@ -198,13 +234,13 @@ def test_a_call_comes_back_within_its_time(monkeypatch: pytest.MonkeyPatch):
 
 def test_the_epochs_between_two_calls_are_walked_through():
     setting = SETTINGS["one batch an epoch"]
-    group = NativeVisualGroup(setting, (5,))
+    group = NativeGroup(setting, (5,))
     assert np.unique(group.advance(12)).size == 12 and group.step == 12
     assert group.advance(0).shape == (0, 1)
 
 
 def test_what_is_stored_is_read_by_torch_as_the_weights_it_holds():
-    group, torch_group = NativeVisualGroup(SETTINGS["paper"], (1, 2)), TorchGroup(SETTINGS["paper"], (1, 2))
+    group, torch_group = NativeGroup(SETTINGS["paper"], (1, 2)), TorchGroup(SETTINGS["paper"], (1, 2))
     probe = group.task_data[0].test_tokens[:5].astype(np.int64)
     group.advance(20)
     torch_group.load(group.state())
@@ -214,21 +250,21 @@ def test_what_is_stored_is_read_by_torch_as_the_weights_it_holds():
 
 def test_the_first_order_of_a_seed_is_torchs_order():
     setting = replace(SETTINGS["paper"], optimizer=Adam(learning_rate=0.0))
-    torch_group, group = TorchGroup(setting, (9,)), NativeVisualGroup(setting, (9,))
+    torch_group, group = TorchGroup(setting, (9,)), NativeGroup(setting, (9,))
     np.testing.assert_allclose(group.advance(40), torch_group.advance(40), rtol=0, atol=2e-6)
 
 
 @pytest.mark.parametrize("n_steps", [1, 9, 23])
 def test_the_norms_of_the_last_update_are_those_that_torch_measures(n_steps: int):
     setting = SETTINGS["adamw, clipped, warmed up, decaying"]
-    torch_group, group = TorchGroup(setting, (1,)), NativeVisualGroup(setting, (1,))
+    torch_group, group = TorchGroup(setting, (1,)), NativeGroup(setting, (1,))
     assert all(np.isnan(values).all() for values in group.norms.values())
     for either in (torch_group, group):
         either.advance(n_steps)
     assert list(group.norms) == list(torch_group.norms) and group.norms
     for name, values in torch_group.norms.items():
         np.testing.assert_allclose(group.norms[name], values, rtol=1e-3, atol=1e-7)
-    many = NativeVisualGroup(setting, (0, 1, 2))
+    many = NativeGroup(setting, (0, 1, 2))
     many.advance(n_steps)
     assert all(same(values[1:2], group.norms[name]) for name, values in many.norms.items())
     many.load(many.state())

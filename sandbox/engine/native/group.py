@@ -1,4 +1,4 @@
-"""A group of visual models trained by compiled kernels, behind the interface of the torch engine."""
+"""A group of runs trained by compiled kernels, behind the interface of the torch engine."""
 
 import ctypes
 from collections.abc import Callable, Sequence
@@ -11,20 +11,20 @@ from torch import Tensor
 
 from sandbox.engine.batches import epoch_order, stacked_rows
 from sandbox.engine.evaluation import Metrics, evaluated_train_rows, group_accuracies
+from sandbox.engine.native.coverage import foreign
 from sandbox.engine.native.schedule import adam_structure, scales
 from sandbox.engine.native.structures import (
     DataStructure,
     RowsStructure,
     StretchStructure,
-    VisualModelStructure,
     address,
+    model_structure,
 )
 from sandbox.engine.optimizer import AdamFamily
 from sandbox.engine.setting import GroupSetting
 from sandbox.engine.torch_engine import TorchGroup
-from sandbox.foundations.errors import InvalidExperiment
+from sandbox.foundations.errors import EngineUnavailable
 from sandbox.foundations.kernels import kernels
-from sandbox.models.visual_model import VisualModel
 
 CALL_NANOSECONDS = 10_000_000
 """Least time after which a call comes back, at the next run's end of a few steps."""
@@ -33,8 +33,8 @@ DONE = -2  # answer of the kernels
 FLOAT_BYTES = 4
 
 
-class NativeVisualGroup(TorchGroup):
-    """One arm of the visual model and its seeds; start, checkpoints and readings are the torch engine's.
+class NativeGroup(TorchGroup):
+    """One arm and its seeds; start, checkpoints and readings are the torch engine's.
 
     A run's numbers depend on nothing but its seed and setting: not on how many runs there are, on the
     number of threads, on how steps are cut into calls, or on which build for x86-64 is loaded.
@@ -46,11 +46,12 @@ class NativeVisualGroup(TorchGroup):
         self, setting: GroupSetting, seeds: Sequence[int], *, threads: int = 1, build: str = ""
     ) -> None:
         super().__init__(setting, seeds)
-        if not isinstance(setting.model, VisualModel) or not isinstance(setting.optimizer, AdamFamily):
-            raise InvalidExperiment("The native engine trains the visual model with Adam or AdamW alone.")
+        reason = foreign(setting)
+        if reason:
+            raise EngineUnavailable(f"The native engine cannot train this: {reason}.")
         self.threads = threads
         self._kernels = kernels(build)
-        self._structure = VisualModelStructure.of(setting.model, setting.task, self.layout)
+        self._kind, self._structure = model_structure(setting, self.layout)
         tokens, targets = stacked_rows(self.task_data, "train")
         self._n_rows = tokens.shape[1]
         self._batch_size = min(setting.batch_size, self._n_rows)
@@ -66,6 +67,14 @@ class NativeVisualGroup(TorchGroup):
         self._last = torch.zeros((2, *self._theta.shape))  # gradient and start of the last update
         self._epoch = -1
         self._order: Int32[np.ndarray, "run row"] = np.empty((0, 0), np.int32)
+
+    def change(self, setting: GroupSetting) -> None:
+        """As of the torch engine; raises EngineUnavailable where the kernels do not know the new setting."""
+        reason = foreign(setting)
+        if reason:
+            raise EngineUnavailable(f"The native engine cannot go on with this: {reason}.")
+        super().change(setting)
+        self._kind, self._structure = model_structure(setting, self.layout)
 
     def advance(self, n_steps: int) -> Float[np.ndarray, "step run"]:
         """Make `n_steps` updates of every run and return the batch losses in nats, before each update.
@@ -102,17 +111,24 @@ class NativeVisualGroup(TorchGroup):
         self, run: int, rows: Int32[np.ndarray, " batch"]
     ) -> tuple[float, Float32[np.ndarray, " parameter"]]:
         """Loss in nats and gradient of one run on these rows of its training set, before any clipping."""
-        found = np.zeros(self.layout.stride, np.float32)
-        loss = self._kernels.sandbox_visual_gradient(
+        found, loss = np.zeros(self.layout.stride, np.float32), ctypes.c_float()
+        answer = self._call("gradient")(
             ctypes.byref(self._structure),
             ctypes.c_void_p(self._row(self._theta, run)),
             ctypes.byref(self._train),
             ctypes.c_int64(run),
             ctypes.c_void_p(address(rows)),
             ctypes.c_int64(len(rows)),
+            ctypes.byref(loss),
             ctypes.c_void_p(address(found)),
         )
-        return loss, found[: self.layout.size]
+        if answer != DONE:
+            raise MemoryError
+        return loss.value, found[: self.layout.size]
+
+    def _call(self, what: str) -> Callable[..., int]:
+        """The kernels' function of this model; its answer is DONE, -1 where memory is short, or a place."""
+        return getattr(self._kernels, f"sandbox_{self._kind}_{what}")
 
     def _draw(self, epoch: int) -> None:
         """Every run's order of rows in the epoch: the one that the torch engine takes."""
@@ -159,7 +175,7 @@ class NativeVisualGroup(TorchGroup):
         given = [ctypes.byref(part) for part in (self._structure, rows, adam, data, stretch)]
         position = 0
         while position != DONE:
-            position = self._kernels.sandbox_visual_advance(
+            position = self._call("advance")(
                 *given, ctypes.c_int64(position), ctypes.c_int64(CALL_NANOSECONDS)
             )
             if position == -1:
@@ -174,7 +190,7 @@ class NativeVisualGroup(TorchGroup):
         between: Callable[[], None],
     ) -> None:
         for run in range(runs.start, runs.stop):
-            answer = self._kernels.sandbox_visual_evaluate(
+            answer = self._call("evaluate")(
                 ctypes.byref(self._structure),
                 ctypes.c_void_p(self._row(self._theta, run)),
                 ctypes.byref(data),
