@@ -12,6 +12,8 @@ BIN := .venv/bin
 # One thread per process: the matrices are tiny, and runs are what is parallel.
 export OMP_NUM_THREADS := 1
 export PYTHON TORCH_INDEX
+# Where this is set, every process compiles every module again: tests and the app start seconds later.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help run setup setup-dev native browser test test-fast test-combinations check format bench screens lock
 .PHONY: image clean

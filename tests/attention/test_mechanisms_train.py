@@ -31,7 +31,13 @@ TASKS = (
 )
 
 
-@pytest.mark.parametrize("task", TASKS, ids=lambda task: task["kind"])
+@pytest.mark.parametrize(
+    "task",
+    [
+        pytest.param(task, id=task["kind"], marks=[pytest.mark.slow] * (task["kind"] == "listops"))
+        for task in TASKS
+    ],
+)
 @pytest.mark.parametrize("kind", Mechanism.variants)
 def test_a_run_alone_equals_itself_in_a_stack_to_the_bit(kind, task):
     together, alone = group(kind, task, [0, 3, 5]), group(kind, task, [3])

@@ -55,6 +55,15 @@ MODELS: dict[str, tuple[Task, Architecture]] = {
 }
 kinds = pytest.mark.parametrize("kind", list(Diagnostic.variants))
 models = pytest.mark.parametrize("name", MODELS)
+kinds_in_models = pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        # A costly kind answers one model in the fast suite.
+        pytest.param(kind, name, marks=[pytest.mark.slow] if kind in REPLAYED and name != "encoder" else [])
+        for kind in Diagnostic.variants
+        for name in MODELS
+    ],
+)
 
 
 def group(name: str, seeds: tuple[int, ...] = (0, 1, 2)) -> TorchGroup:
@@ -146,8 +155,7 @@ def test_a_seed_that_is_not_a_number_leaves_the_others_bits_alone(kind: str) -> 
         assert broken.sentence(1, 0, 0, 0) == "does not apply: weights or activations are not finite"
 
 
-@models
-@kinds
+@kinds_in_models
 def test_every_diagnostic_answers_every_model_and_survives_the_store(kind: str, name: str) -> None:
     trained = group(name)
     assert isinstance(trained, Watched)

@@ -45,6 +45,7 @@ def snapshot(arm, n_layers=2, task="addition"):
     return SnapshotView.of(group, probe, {})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", Mechanism.variants)
 @pytest.mark.parametrize("task", ["addition", "listops"])
 def test_every_diagnostic_answers_or_says_why_not(task, kind):

@@ -30,7 +30,13 @@ def same(a: np.ndarray, b: np.ndarray) -> bool:
     return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
 
 
-@pytest.mark.parametrize("setting", (ARMS | OTHER_ARMS).values(), ids=ARMS | OTHER_ARMS)
+@pytest.mark.parametrize(
+    "setting",
+    [
+        *(pytest.param(setting, id=name) for name, setting in ARMS.items()),
+        *(pytest.param(setting, id=name, marks=pytest.mark.slow) for name, setting in OTHER_ARMS.items()),
+    ],
+)
 @every_device
 def test_a_run_alone_is_the_same_run_in_a_group(setting: Setting, device: str) -> None:
     probe = setting.task.data(0).test_tokens[:7].astype(np.int64)

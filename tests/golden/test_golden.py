@@ -17,7 +17,11 @@ def test_every_setting_has_its_curve():
     assert set(EXPECTED) == set(settings()), "run `python -m tests.golden.regenerate`"
 
 
-@pytest.mark.parametrize("name", EXPECTED)
+OF_LISTOPS = [pytest.param(name, marks=pytest.mark.slow) for name in EXPECTED if name.startswith("listops")]
+OTHERS = [name for name in EXPECTED if not name.startswith("listops")]
+
+
+@pytest.mark.parametrize("name", OTHERS + OF_LISTOPS)
 def test_losses_are_the_recorded_ones(name):
     for quantity, values in curve(settings()[name]).items():
         np.testing.assert_allclose(values, EXPECTED[name][quantity], rtol=0, atol=TOLERANCE)

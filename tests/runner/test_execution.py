@@ -68,7 +68,10 @@ def test_live_readings_change_no_bit(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert_same_numbers(unwatched, watched, live=True)
 
 
-@pytest.mark.parametrize("stops", [[1], [13], [7, 8, 20]])
+@pytest.mark.parametrize(
+    "stops",
+    [pytest.param([1], marks=pytest.mark.slow), pytest.param([13], marks=pytest.mark.slow), [7, 8, 20]],
+)
 def test_a_run_stopped_and_resumed_has_the_bits_of_one_that_was_not(
     reference: Run, tmp_path: Path, stops: list[int]
 ) -> None:
