@@ -77,13 +77,13 @@ FOLLOWED = ("paper", "adamw, clipped, warmed up, decaying", "odd sizes", *ENCODE
 
 @pytest.mark.parametrize("name", FOLLOWED)
 def test_it_follows_torch_for_200_steps(name: str):
-    setting, seeds = SETTINGS[name], range(2)
+    setting, seeds = SETTINGS[name], range(2 if name in ENCODERS else 3)
     torch_group, group = TorchGroup(setting, seeds), NativeGroup(setting, seeds)
     expected, losses = torch_group.advance(200), group.advance(200)
     assert losses.shape == expected.shape and losses.dtype == np.float32
     assert np.abs(losses - expected)[:30].max() <= 1e-5
-    calm = np.array([True, True])
-    if name == "paper":
+    calm = np.full(len(seeds), True)
+    if name not in ENCODERS:
         # Near a small xi a run is chaotic: there torch leaves itself too, once its weights move by one unit.
         nudged = TorchGroup(setting, seeds)
         state = nudged.state()
