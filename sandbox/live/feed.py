@@ -13,6 +13,7 @@ import numpy as np
 
 from sandbox.live.growing_rows import Rows
 from sandbox.live.panels import curve_columns, drawn_kinds, fact_columns, open_kinds
+from sandbox.store.schema import foreign_tables
 from sandbox.store.staleness import column_as_it_stands, meta_as_it_stands
 
 SCALARS = ("loss", "train_loss", "train_accuracy", "test_loss", "test_accuracy")
@@ -171,6 +172,8 @@ class Feed:
                     connection.execute("COMMIT")
             step = self.step
         except sqlite3.OperationalError:
+            if tables := _foreign_tables(connection):
+                return self.mark_damaged(ValueError(f"it is a foreign SQLite file with the tables {tables}"))
             # The writer is creating its tables, or the folder was just removed: look again next time.
             self._data_version = -1
             return False
@@ -289,6 +292,13 @@ class Feed:
                     values = _array(dtype, shape, data)
                     known = known or self.rows.setdefault((arm, name), Rows(values.shape))
                     known.append(step, values)
+
+
+def _foreign_tables(connection: sqlite3.Connection) -> str:
+    try:
+        return foreign_tables(connection)
+    except sqlite3.Error:  # nothing can be asked now
+        return ""
 
 
 def _array(dtype: str, shape: str, data: bytes) -> np.ndarray:

@@ -82,17 +82,20 @@ def _full(path: Path, fault: Exception) -> StorageFull:
     return StorageFull(f"{path} cannot grow: the disk is full ({fault}); free some space, then resume.")
 
 
+def foreign_tables(db: sqlite3.Connection) -> str:
+    """The tables of a database that is not a run's, in words; empty where it is one or has none yet."""
+    found = {name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    return "" if found >= TABLES else ", ".join(repr(name[:40]) for name in sorted(found)[:6])
+
+
 def require_ours(db: sqlite3.Connection, path: Path) -> None:
     """Raise RunUnavailable, naming what it is, unless the database `path` has the tables of a run."""
-    found = {name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-    if found >= TABLES:
-        return
-    if not found:
+    if listed := foreign_tables(db):
+        raise RunUnavailable(
+            f"{path} is a foreign SQLite file with the tables {listed}, not a run's; put the run's own there."
+        )
+    if not db.execute("SELECT 1 FROM sqlite_schema").fetchone():
         raise RunUnavailable(f"{path} is an empty database; nothing was recorded, or the copy is incomplete.")
-    listed = ", ".join(repr(name[:40]) for name in sorted(found)[:6])
-    raise RunUnavailable(
-        f"{path} is a foreign SQLite file with the tables {listed}, not a run's; put the run's own there."
-    )
 
 
 def require_schema(found: Any, path: Path) -> None:

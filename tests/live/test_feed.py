@@ -145,3 +145,17 @@ def test_the_queue_overrules_only_a_worker_that_cannot_speak(runs_folder: Path) 
         with queue.catalogue_connection() as connection:
             connection.execute("UPDATE runs SET state = ?, reason = 'so' WHERE id = ?", (state, run_id))
         assert (queue_word(run_id) is not None) is overrules
+
+
+def test_a_foreign_database_is_said_to_be_one_and_an_empty_one_is_waited_for(
+    tmp_path: Path, feed_of: Made
+) -> None:
+    (tmp_path / "run").mkdir()
+    with sqlite3.connect(tmp_path / "run" / "run.sqlite") as connection:
+        feed = feed_of(tmp_path / "run")
+        assert not feed.refresh() and feed.status["state"] == "queued"
+        connection.execute("CREATE TABLE songs(title TEXT)")
+    connection.close()
+    assert [feed.refresh() for _ in range(3)] == [True, False, False]
+    assert feed.status["state"] == "failed"
+    assert "foreign SQLite file with the tables 'songs'" in feed.status["reason"]

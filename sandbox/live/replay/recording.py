@@ -20,6 +20,8 @@ from sandbox.store.folder import DATABASE
 MOST_PICTURES = 240
 """Pictures of one kind for one choice of arm, seed and head: as many as the server sends."""
 FEWEST_PICTURES = 2
+MOST_REMEMBERED = 200_000_000
+"""Bytes of arrays that are kept while one arm is recorded."""
 LOG_FILE = f"{DATABASE}-wal"
 
 Tell = Callable[[float], None]
@@ -61,7 +63,7 @@ def record(folder: Path, budget: int, tell: Tell | None = None) -> Recording:
     until the rest fits. Raises RunUnavailable where the run cannot be read, InvalidData where even
     two pictures of each kind are too much.
     """
-    feed = Feed(folder.name, folder, recorded=not _has_log(folder))
+    feed = RememberingFeed(folder)
     try:
         feed.refresh()
         if feed.damage or not feed.ready:
@@ -79,6 +81,29 @@ def _has_log(folder: Path) -> bool:
 
 
 Found = tuple[str, Update, dict[tuple[Any, ...], list[bytes]]]
+Groups = dict[tuple[Any, ...], list[bytes]]
+
+
+class RememberingFeed(Feed):
+    """A feed that keeps what it has read of one arm: every head asks for the same arrays."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder.name, folder, recorded=not _has_log(folder))
+        self._arm, self._size = -1, 0
+        self._known: dict[tuple[str, str, int], np.ndarray] = {}
+
+    def frames(self, arm: int, kind: str, column: str, steps: list[int]) -> list[tuple[int, np.ndarray]]:
+        """As Feed's, read once."""
+        if arm != self._arm or self._size > MOST_REMEMBERED:
+            self._arm, self._size, self._known = arm, 0, {}
+        for step, values in super().frames(
+            arm, kind, column, [step for step in steps if (kind, column, step) not in self._known]
+        ):
+            self._known[kind, column, step] = values
+            self._size += values.nbytes
+        return [
+            (step, self._known[kind, column, step]) for step in steps if (kind, column, step) in self._known
+        ]
 
 
 def _choices(feed: Feed, tell: Tell | None) -> Iterator[Found]:
@@ -86,25 +111,36 @@ def _choices(feed: Feed, tell: Tell | None) -> Iterator[Found]:
     layers, heads = shape_of_heads(feed)
     told = hello(feed, steer=False)
     is_per_head = [column["per"] == "head" for column in told["columns"]]
-    sizes = (len(feed.arms), len(feed.seeds), layers, heads)
+    numbers = [n for n, per_head in enumerate(is_per_head) if per_head]
+    everything = {
+        "batch": True, "grid": True, "groups": True, "open": told["kinds"], "curves": numbers,
+        "values": numbers,
+    }  # fmt: skip
+    maps = [
+        kind
+        for kind, metas in feed.readings().items()
+        if any(meta.get("type") == "AttentionMap" for meta in metas.values())
+    ]
+    # What another head changes: its curves and its map. All else is known from the first.
+    of_a_head = {"open": maps, "curves": numbers, "values": []}
     interned: dict[bytes, bytes] = {}
+    shared: Groups = {}
+    sizes = (len(feed.arms), len(feed.seeds), layers, heads)
     for done, places in enumerate(product(*map(range, sizes))):
         if tell is not None:
             tell(done / np.prod(sizes))
-        wish = dict(zip(("arm", "seed", "layer", "head"), places, strict=True))
-        numbers = [n for n, per_head in enumerate(is_per_head) if per_head]
-        everything = {
-            "batch": True, "grid": True, "groups": True, "open": told["kinds"],
-            "curves": numbers, "values": numbers,
-        }  # fmt: skip
-        message, _ = next_update(feed, Cursor(), Selection.read(wish | everything, feed), 0)
-        update = decode(message)
-        groups: dict[tuple[Any, ...], list[bytes]] = {}
+        wish: dict[str, Any] = dict(zip(("arm", "seed", "layer", "head"), places, strict=True))
+        first = places[2:] == (0, 0)
+        wish |= everything if first else of_a_head
+        message, _ = next_update(feed, Cursor(), Selection.read(wish, feed), 0)
+        update, groups = decode(message), Groups()
         for block in update.blocks:
             for part in _apart(block, is_per_head):
                 data = encode(replace(update, blocks=[part]))[HEADER.size :]
                 groups.setdefault(_group(part, is_per_head), []).append(interned.setdefault(data, data))
-        yield "/".join(map(str, places)), replace(update, blocks=[]), groups
+        shared = groups if first else shared
+        own = {group: blocks for group, blocks in groups.items() if first or group != ("rows", False)}
+        yield "/".join(map(str, places)), replace(update, blocks=[]), shared | own
 
 
 def _apart(block: Any, is_per_head: list[bool]) -> Iterator[Any]:
