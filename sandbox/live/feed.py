@@ -172,7 +172,7 @@ class Feed:
                     connection.execute("COMMIT")
             step = self.step
         except sqlite3.OperationalError:
-            if tables := _foreign_tables(connection):
+            if tables := foreign_tables(connection):
                 return self.mark_damaged(ValueError(f"it is a foreign SQLite file with the tables {tables}"))
             # The writer is creating its tables, or the folder was just removed: look again next time.
             self._data_version = -1
@@ -292,13 +292,6 @@ class Feed:
                     values = _array(dtype, shape, data)
                     known = known or self.rows.setdefault((arm, name), Rows(values.shape))
                     known.append(step, values)
-
-
-def _foreign_tables(connection: sqlite3.Connection) -> str:
-    try:
-        return foreign_tables(connection)
-    except sqlite3.Error:  # nothing can be asked now
-        return ""
 
 
 def _array(dtype: str, shape: str, data: bytes) -> np.ndarray:

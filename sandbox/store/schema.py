@@ -83,8 +83,11 @@ def _full(path: Path, fault: Exception) -> StorageFull:
 
 
 def foreign_tables(db: sqlite3.Connection) -> str:
-    """The tables of a database that is not a run's, in words; empty where it is one or has none yet."""
-    found = {name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    """The tables of a database that is not a run's, in words; empty where it is one, or has none yet."""
+    try:
+        found = {name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    except sqlite3.OperationalError:
+        return ""
     return "" if found >= TABLES else ", ".join(repr(name[:40]) for name in sorted(found)[:6])
 
 
