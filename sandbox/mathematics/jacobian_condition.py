@@ -11,6 +11,7 @@ from sandbox.mathematics.jacobian_factors import (
     AttentionFactors,
     attention_factors,
     gram_from_factors,
+    in_token_space,
     jacobian_from_factors,
 )
 
@@ -87,7 +88,7 @@ def _leading_singular_values(
         eigenvalues = np.linalg.eigvalsh(gram_from_factors(factors))[::-1][:ceiling]
         if len(eigenvalues) and eigenvalues[-1] > SMALLEST_GRAM_RATIO * eigenvalues[0]:
             return np.sqrt(eigenvalues), "gram"
-    return np.linalg.svd(jacobian_from_factors(factors), compute_uv=False), "svd"
+    return np.linalg.svd(jacobian_from_factors(in_token_space(factors)), compute_uv=False), "svd"
 
 
 def _conclude(

@@ -80,6 +80,20 @@ def jacobian_from_factors(factors: AttentionFactors) -> Float[np.ndarray, "outpu
     return np.concatenate(blocks, axis=1)
 
 
+def in_token_space(factors: AttentionFactors) -> AttentionFactors:
+    """Factors of a J with the same singular values and N in place of D columns a block, where N < D.
+
+    Every row of J lies in the span of the tokens, so their coordinates in an orthonormal basis say it all;
+    `projections` stay what they were. (derived)
+    """
+    if len(factors.tokens) >= factors.tokens.shape[1]:
+        return factors
+    basis = np.linalg.qr(factors.tokens.T)[0]  # model token
+    return factors._replace(
+        tokens=factors.tokens @ basis, mixed=factors.mixed @ basis, contrast=factors.contrast @ basis
+    )
+
+
 def gram_from_factors(factors: AttentionFactors) -> Float[np.ndarray, "output output"]:
     """J J^T = s^2 [(M M^T) o X X^T + (U U^T) o Q Q^T] + I (x) (PX)(PX)^T, without J. (derived)"""
     n_tokens, d_head = factors.queries.shape

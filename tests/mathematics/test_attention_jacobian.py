@@ -19,6 +19,8 @@ from sandbox.mathematics.jacobian_factors import (
     attention_weights,
     check_head,
     gram_from_factors,
+    in_token_space,
+    jacobian_from_factors,
 )
 
 Head = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
@@ -91,6 +93,22 @@ def test_the_gram_matrix_without_j_equals_the_product_of_j(shape: tuple[int, int
     product = jacobian @ jacobian.T
     gram = gram_from_factors(attention_factors(*head, 0.7))
     np.testing.assert_allclose(gram, product, atol=1e-13 * np.abs(product).max())
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("scale", [0.7, 1e-6])
+def test_coordinates_among_the_tokens_change_no_singular_value(
+    shape: tuple[int, int, int], scale: float
+) -> None:
+    factors = attention_factors(*random_head(*shape), scale)
+    fewer = jacobian_from_factors(in_token_space(factors))
+    n_tokens, d_model, d_head = shape
+    assert fewer.shape == (n_tokens * d_head, 3 * min(n_tokens, d_model) * d_head)
+    found = np.linalg.svd(fewer, compute_uv=False)
+    whole = np.linalg.svd(jacobian_from_factors(factors), compute_uv=False)
+    n_both = min(len(found), len(whole))
+    np.testing.assert_allclose(found[:n_both], whole[:n_both], atol=1e-13 * whole[0])
+    assert (whole[n_both:] <= 1e-13 * whole[0]).all()
 
 
 @pytest.mark.parametrize("shape", [*SHAPES, (16, 8, 4), (24, 4, 4)])
