@@ -10,7 +10,7 @@ from sandbox.live.panels.family import Curve, Panel
 class MultiHeadBoundPanel(Panel):
     """The proved Lipschitz bound and a measured lower estimate of the operator norm."""
 
-    title = "Multi-head bound"
+    title = "Attention bound"
     sentence = "An attention layer's measured gain, and dotted the bound that is proved."
     how_to_read = (
         "The true norm lies between the two lines, usually far below the bound. Both are at the same "
