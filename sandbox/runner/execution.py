@@ -31,7 +31,7 @@ FRAMES_KEPT = 2400
 """Live readings at full rate; a longer run spaces them by its age over this, to bound its folder."""
 
 CHECKPOINT_EVERY = 2.0
-WATCHING_SHARE = 0.05
+WATCHING_SHARE = 0.04
 """Most of a run's time that live readings, and that checkpoints may take."""
 
 MOST_STEPS_AT_ONCE = 1000

@@ -54,4 +54,4 @@ def test_the_next_step_lies_beyond_the_present_one(after: int, expected: int | N
 def test_the_budget_falls_with_the_weight_of_a_snapshot_and_with_short_runs() -> None:
     assert snapshot_budget(100_000, 1000) == BUDGET
     assert snapshot_budget(100_000, 10**9) == FEWEST == snapshot_budget(10, 1000)
-    assert snapshot_budget(800, 1000) == 50
+    assert snapshot_budget(1600, 1000) == 50
