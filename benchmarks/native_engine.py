@@ -17,12 +17,13 @@ from dataclasses import dataclass
 from statistics import median
 
 import torch
-from engine_throughput import Setting, eager_loop
+from engine_throughput import Setting, eager_loop, wide
 
 from sandbox.engine.device import one_thread
 from sandbox.engine.native.group import NativeGroup
 from sandbox.engine.optimizer import Adam
 from sandbox.foundations.kernels import found_build
+from sandbox.models import Architecture
 from sandbox.models.visual_model import VisualModel
 from sandbox.tasks.sparse_modular_addition import SparseModularAddition
 
@@ -32,25 +33,32 @@ MOST_OF_ONE = 1.4
 
 @dataclass(frozen=True)
 class Shape:
-    """A model, how many seeds, the ratio that is owed, and the steps of a block on either side."""
+    """A model and its sizes, how many seeds, the ratio that is owed, and the steps of a block on each side."""
 
     name: str
-    model: VisualModel
+    model: Architecture
     n_seeds: int
     target: float
     eager_steps: int
-    native_steps: int = 640
+    native_steps: int
+    length: int = 12
+    batch_size: int = 32
 
     def setting(self) -> Setting:
-        """The shape as an arm on sparse modular addition, at the published defaults."""
-        task = SparseModularAddition(split="overlapping")
-        return Setting(task, self.model, 32, Adam(learning_rate=3e-3))
+        """The shape as an arm on sparse modular addition, with Adam as published."""
+        task = SparseModularAddition(length=self.length, split="overlapping")
+        return Setting(task, self.model, self.batch_size, Adam(learning_rate=3e-3))
 
 
 SHAPES = [
-    Shape("visual model d2, one seed", VisualModel(), 1, 100, 64),
-    Shape("visual model d2, 32 seeds", VisualModel(), 32, 100, 4),
+    Shape("visual model d2, one seed", VisualModel(), 1, 100, 64, 640),
+    Shape("visual model d2, 32 seeds", VisualModel(), 32, 100, 4, 640),
     Shape("visual model d8, 32 seeds", VisualModel(d_model=8), 32, 100, 4, 128),
+    Shape("encoder d16 b256 L8", wide(16, 1), 4, 7, 6, 24, 8, 256),
+    Shape("encoder d32 b128 L12", wide(32, 1), 3, 2.5, 4, 12, 12, 128),
+    Shape("encoder d32 b256 L16, 2 layers", wide(32, 2), 2, 2.5, 3, 6, 16, 256),
+    Shape("encoder d64 b256 L16, 2 layers", wide(64, 2), 1, 1.7, 2, 3, 16, 256),
+    Shape("encoder d64 b32 L128", wide(64, 1), 1, 1, 3, 4, 128, 32),
 ]
 
 
@@ -103,8 +111,8 @@ def main() -> int:
         print("| shape | seeds | eager us | native us | ratio | target |\n|---|---|---|---|---|---|")
         for row in rows:
             print(
-                f"| {row['shape']} | {row['seeds']} | {row['eager_us']:.0f} | {row['native_us']:.2f} "
-                f"| {row['ratio']:.0f} | {row['target']} |"
+                f"| {row['shape']} | {row['seeds']} | {row['eager_us']:.0f} | {row['native_us']:.1f} "
+                f"| {row['ratio']:.1f} | {row['target']} |"
             )
         print(f"\nA model-step of 32 seeds costs {of_one:.2f} of one seed's (owed: at most {MOST_OF_ONE}).")
         print(f"CPU time per model-step, one thread, build {build}, torch {torch.__version__}.")

@@ -89,18 +89,18 @@ int64_t advance(M& model, int64_t steps_together, const Rows& rows, const Adam& 
     return position < pieces ? position : int64_t(DONE);
 }
 
-// Losses and hits of the first rows of one run's set.
+// Losses and hits of the rows from `first` to `end` of one run's set, each at its own place.
 template <class M>
-int64_t evaluate(M& model, const float* theta, const Data& data, int64_t run, int64_t n_rows, float* losses,
-                 uint8_t* right) {
+int64_t evaluate(M& model, const float* theta, const Data& data, int64_t run, int64_t first, int64_t end,
+                 float* losses, uint8_t* right) {
     if (!model.ready()) return NO_MEMORY;
     Ints tokens[MOST_TOKENS];
     model.prepare(theta);
-    for (int64_t first = 0; first < n_rows; first += LANES) {
+    for (; first < end; first += LANES) {
         const auto row_of = [](int64_t i) { return i; };
-        const Ints target = gather(data, run, model.n_tokens(), first, n_rows, row_of, tokens);
+        const Ints target = gather(data, run, model.n_tokens(), first, end, row_of, tokens);
         const auto answer = model.template block<false>(theta, tokens, target, Vec{});
-        for (int i = 0; i < LANES && first + i < n_rows; i++) {
+        for (int i = 0; i < LANES && first + i < end; i++) {
             losses[first + i] = answer.loss[i];
             right[first + i] = answer.right[i] != 0;
         }
@@ -118,10 +118,10 @@ int64_t evaluate(M& model, const float* theta, const Data& data, int64_t run, in
         });                                                                                                   \
     }                                                                                                         \
     extern "C" int64_t sandbox_##name##_evaluate(const Structure* structure, const float* theta,              \
-                                                 const Data* data, int64_t run, int64_t n_rows,               \
+                                                 const Data* data, int64_t run, int64_t first, int64_t end,   \
                                                  float* losses, uint8_t* right) {                             \
         return make(*structure, [&](auto& model, int64_t) {                                                   \
-            return evaluate(model, theta, *data, run, n_rows, losses, right);                                 \
+            return evaluate(model, theta, *data, run, first, end, losses, right);                             \
         });                                                                                                   \
     }                                                                                                         \
     extern "C" int64_t sandbox_##name##_gradient(const Structure* structure, const float* theta,              \

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sandbox.engine.native.coverage import not_covered
+from sandbox.engine.native.coverage import not_automatic, not_covered
 from sandbox.engine.native.group import NativeGroup
 from sandbox.engine.setting import GroupSetting
 from sandbox.engine.torch_engine import TorchGroup
@@ -42,6 +42,8 @@ def choose_engine(
         return EngineChoice("torch", "asked for")
     if wanted == "auto" and before == "torch":
         return EngineChoice("torch", why_not or "the run began with it")
+    if wanted == "auto" and before is None:
+        why_not = not_automatic(setting, device)
     return EngineChoice("torch", why_not) if why_not else EngineChoice("native")
 
 

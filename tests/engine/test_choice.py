@@ -5,11 +5,13 @@ from dataclasses import replace
 
 import pytest
 
+from sandbox.conditioning.projection.sigma_reparam import SigmaReparam
 from sandbox.engine.choice import EngineChoice, choose_engine, group_for
 from sandbox.engine.native import coverage
 from sandbox.engine.native.coverage import visual_parameters
 from sandbox.engine.torch_engine import TorchGroup
 from sandbox.foundations.errors import EngineUnavailable, InvalidKnob
+from sandbox.models.encoder import Encoder
 from sandbox.models.visual_model import VisualModel
 from sandbox.tasks.listops import ListOps
 from tests.engine.arms import ARMS, Setting
@@ -35,6 +37,18 @@ def test_the_native_engine_is_taken_where_it_applies():
     assert choose_engine(VISUAL) == EngineChoice("native")
     assert choose_engine(VISUAL, wanted="native") == EngineChoice("native")
     assert choose_engine(VISUAL, wanted="torch") == EngineChoice("torch", "asked for")
+
+
+@pytest.mark.usefixtures("built")
+def test_the_encoder_is_trained_natively_where_that_is_asked_for():
+    encoder = ARMS["encoder, stacked"]
+    found = choose_engine(encoder)
+    assert found.engine == "torch" and "proven with torch" in found.reason
+    assert choose_engine(encoder, wanted="native") == EngineChoice("native")
+    assert choose_engine(encoder, before="native") == EngineChoice("native")
+    sigma = replace(encoder, model=Encoder(projection=SigmaReparam()))
+    with pytest.raises(EngineUnavailable, match="sigma-reparam: the native engine has no kernel for it"):
+        choose_engine(sigma, wanted="native")
 
 
 @pytest.mark.usefixtures("built")

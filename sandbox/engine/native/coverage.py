@@ -25,7 +25,6 @@ from sandbox.models.visual_model import VisualModel
 from sandbox.tasks import Task
 
 MOST_TOKENS = 128
-MOST_ENCODER_TOKENS = 128  # beyond it torch's matrix kernels are as fast
 MOST_CLASSES = 64
 MOST_PARAMETERS = 2**16  # of a visual model: beyond it torch's matrix kernels are as fast (measured)
 BYTE_TOKENS = 256
@@ -41,6 +40,20 @@ KNOWN: dict[str, tuple[type[Idea], ...]] = {
     "output": (DirectOutput, Preconditioned),
 }
 """What the kernels know of each slot of the encoder; every initialization is only a start."""
+
+
+BY_NAME_ALONE = (Encoder,)
+"""Models that `auto` leaves to torch: what their presets promise of single seeds was proven with it."""
+
+
+def not_automatic(setting: GroupSetting, device: str = "cpu") -> str:
+    """Why `auto` takes the torch engine; empty where it takes the native one."""
+    why = not_covered(setting, device)
+    if not why and isinstance(setting.model, BY_NAME_ALONE):
+        return (
+            f"the model {setting.model.kind!r}: its presets were proven with torch; ask for 'native' by name"
+        )
+    return why
 
 
 def not_covered(setting: GroupSetting, device: str = "cpu") -> str:
@@ -78,8 +91,6 @@ def _foreign_encoder(model: Encoder, task: Task) -> str:
         idea = getattr(model, slot)
         if type(idea) not in known:
             return f"{idea.kind}: the native engine has no kernel for it"
-    if task.n_tokens > MOST_ENCODER_TOKENS:
-        return f"length {task.n_tokens}: above {MOST_ENCODER_TOKENS} the torch engine is as fast"
     if task.n_classes > MOST_CLASSES:
         return f"{task.n_classes} classes: the native engine takes at most {MOST_CLASSES}"
     return ""

@@ -3,6 +3,7 @@
 import ctypes
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 
 import numpy as np
 import torch
@@ -28,6 +29,9 @@ from sandbox.foundations.kernels import kernels
 
 CALL_NANOSECONDS = 10_000_000
 """Least time after which a call comes back, at the next run's end of a few steps."""
+
+ROWS_AT_ONCE = 256
+"""Rows of one evaluating call, whole vectors of sequences."""
 
 DONE = -2  # answer of the kernels
 FLOAT_BYTES = 4
@@ -189,19 +193,22 @@ class NativeGroup(TorchGroup):
         right: Shaped[np.ndarray, "run row"],
         between: Callable[[], None],
     ) -> None:
-        for run in range(runs.start, runs.stop):
+        n_rows = loss.shape[1]
+        pieces = range(0, n_rows, ROWS_AT_ONCE)
+        for run, first in product(range(runs.start, runs.stop), pieces):
             answer = self._call("evaluate")(
                 ctypes.byref(self._structure),
                 ctypes.c_void_p(self._row(self._theta, run)),
                 ctypes.byref(data),
                 ctypes.c_int64(run),
-                ctypes.c_int64(loss.shape[1]),
+                ctypes.c_int64(first),
+                ctypes.c_int64(min(first + ROWS_AT_ONCE, n_rows)),
                 ctypes.c_void_p(address(loss[run])),
                 ctypes.c_void_p(address(right[run])),
             )
             if answer == -1:
                 raise MemoryError
-            if runs.start == 0:
+            if runs.start == 0:  # in one thread of several
                 between()
 
     def _of(self, data: DataStructure, runs: slice) -> DataStructure:
