@@ -20,6 +20,7 @@ from sandbox.runner.children import Checker, Children, Worker
 from sandbox.runner.lock import SupervisorLock
 from sandbox.runner.queue import open_catalogue, refusal
 from sandbox.runner.retry import RetryRule
+from sandbox.runner.trash import keep_purging
 from sandbox.store.folder import runs_root
 
 POLL = 0.02
@@ -286,6 +287,7 @@ def main() -> int:
         return 2
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: supervisor.end())
+    keep_purging(runs_root())
     supervisor.run(lifeline=sys.stdin.fileno())
     return 0
 

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from sandbox.foundations.errors import RunUnavailable
-from sandbox.store.checkpoint import checkpoint_files, read_checkpoint
+from sandbox.store.checkpoint import START, checkpoint_files, read_checkpoint
 from sandbox.store.folder import DATABASE, EXPERIMENT, plain_text, read_experiment
+from sandbox.store.labels import LABELS, read_labels
 from sandbox.store.read_only import ReadOnlyDatabase
 from sandbox.store.schema import is_status, require_ours, require_schema
 
@@ -63,8 +64,13 @@ def check_folder(folder: Path) -> Checked:
     except RunUnavailable as fault:
         checked.damage.append((EXPERIMENT, str(fault)))
     _check_database(checked, plain)
+    try:
+        read_labels(folder)
+    except RunUnavailable as fault:
+        checked.damage.append((LABELS, str(fault)))
     checkpoints = checkpoint_files(folder)
-    for _, path in checkpoints:
+    start = folder / START
+    for path in [*([start] if start.exists() else []), *(path for _, path in checkpoints)]:
         try:
             read_checkpoint(path)
         except RunUnavailable as fault:
