@@ -49,7 +49,7 @@ PADDED = ListOps(max_length=14, max_depth=3, n_train=64, n_test=64)
 CHOICES = st.fixed_dictionaries(
     {name: st.integers(0, len(choices) - 1) for name, choices in SLOTS.items()}
     | {
-        "d_head": st.integers(1, 9),
+        "d_head": st.integers(3, 9),
         "n_heads": st.integers(1, 3),
         "n_layers": st.integers(1, 2),
         "d_ff": st.integers(1, 21),

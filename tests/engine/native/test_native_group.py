@@ -9,10 +9,12 @@ import pytest
 
 from sandbox.attention.causal import Causal
 from sandbox.conditioning.output.preconditioned import Preconditioned
+from sandbox.conditioning.projection.sigma_reparam import SigmaReparam
 from sandbox.conditioning.projection.spectral import SpectralConditioning
 from sandbox.engine.native.group import NativeGroup
 from sandbox.engine.optimizer import Adam, AdamW
 from sandbox.engine.torch_engine import TorchGroup
+from sandbox.foundations.errors import EngineUnavailable
 from sandbox.foundations.kernels import found_build, path_of
 from sandbox.models.encoder import Encoder
 from sandbox.models.placement.post_ln import PostLN
@@ -269,3 +271,22 @@ def test_the_norms_of_the_last_update_are_those_that_torch_measures(n_steps: int
     assert all(same(values[1:2], group.norms[name]) for name, values in many.norms.items())
     many.load(many.state())
     assert all(np.isnan(values).all() for values in many.norms.values())
+
+
+def test_a_live_change_acts_from_its_step_on_and_an_unknown_one_is_refused():
+    plain = Setting(Encoder(d_model=12, n_heads=3, d_ff=20), 32, SMALL, AdamW(learning_rate=1e-3))
+    shifted = replace(plain, model=replace(plain.model, projection=SpectralConditioning(shift=0.7)))
+    group, torch_group, unchanged = (
+        NativeGroup(plain, (1,)),
+        TorchGroup(plain, (1,)),
+        NativeGroup(plain, (1,)),
+    )
+    for either in (group, torch_group):
+        either.advance(5)
+        either.change(shifted)
+    losses = group.advance(20)
+    np.testing.assert_allclose(losses, torch_group.advance(20), rtol=0, atol=1e-5)
+    unchanged.advance(5)
+    assert not same(unchanged.advance(20)[1:], losses[1:])
+    with pytest.raises(EngineUnavailable, match="cannot go on with this: sigma-reparam"):
+        group.change(replace(plain, model=replace(plain.model, projection=SigmaReparam())))
