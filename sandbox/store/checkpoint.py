@@ -1,4 +1,4 @@
-"""Checkpoints: the state to resume from, whole or not there, the last two kept."""
+"""Checkpoints: the state to resume from, whole or not there; the last two are kept, and a few more."""
 
 import json
 import re
@@ -15,6 +15,14 @@ from sandbox.store.folder import write_whole
 from sandbox.store.schema import named_faults
 
 KEPT = 2
+"""Youngest checkpoints, of which one may be damaged."""
+
+MOST_EARLIER, MOST_EARLIER_BYTES = 8, 64 * 2**20
+"""Earlier checkpoints of one run that are kept to rewind to, spread over its steps, beside the youngest."""
+
+START = "start.safetensors"
+"""What a run begins from that goes on from a step of another run."""
+
 _NAME = re.compile(r"checkpoint-(\d{12})\.safetensors")
 
 
@@ -25,13 +33,46 @@ def save_checkpoint(folder: Path, step: int, arrays: Mapping[str, np.ndarray]) -
     Raises StorageFull; the older checkpoints are then untouched.
     """
     path = folder / f"checkpoint-{step:012d}.safetensors"
-    whole = {name: np.asarray(array, order="C") for name, array in arrays.items()}  # 0-d stays 0-d
-    write_whole(path, save(whole, metadata={"step": str(step), "crc32": str(_checksum(whole))}))
+    _write(path, step, arrays)
     at = checkpoint_files(folder)
+    past = [(s, file) for s, file in at if s <= step]
+    kept = {s for s, _ in past[-KEPT:]} | set(spread({s: _size(file) for s, file in past[:-KEPT]}, step))
     for old_step, old in at:
-        if old_step > step or old_step < sorted(s for s, _ in at if s <= step)[-KEPT:][0]:
+        if old_step not in kept:
             old.unlink(missing_ok=True)
     return path
+
+
+def spread(sizes: Mapping[int, int], end: int) -> list[int]:
+    """Which of the steps in `sizes` (bytes by step) to keep to rewind to, ascending.
+
+    While there are more than MOST_EARLIER, or more bytes than MOST_EARLIER_BYTES, the one goes without
+    which the longest way to replay grows least; step 0 is always to be had.
+    """
+    kept = sorted(sizes)
+    while len(kept) > MOST_EARLIER or sum(sizes[step] for step in kept) > MOST_EARLIER_BYTES:
+        ends = [0, *kept, end]
+        kept.pop(min(range(len(kept)), key=lambda i: (ends[i + 2] - ends[i], i)))
+    return kept
+
+
+def save_start(folder: Path, step: int, arrays: Mapping[str, np.ndarray]) -> None:
+    """Store what the run in `folder` begins from: the state after `step` of the run that it continues."""
+    _write(folder / START, step, arrays)
+
+
+def read_start(folder: Path) -> tuple[int, dict[str, np.ndarray]] | None:
+    """Step and arrays that the run in `folder` begins from; None where it begins at step 0.
+
+    Raises RunUnavailable where the file is damaged.
+    """
+    path = folder / START
+    if not path.exists():
+        return None
+    arrays = read_checkpoint(path)
+    with named_faults(path), open(path, "rb") as file:
+        header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+    return int(header["__metadata__"]["step"]), arrays
 
 
 def checkpoint_files(folder: Path) -> list[tuple[int, Path]]:
@@ -63,6 +104,18 @@ def read_checkpoint(path: Path) -> dict[str, np.ndarray]:
     if not intact:
         raise RunUnavailable(f"{path} is damaged (its checksum differs); resume from the one before it.")
     return arrays
+
+
+def _write(path: Path, step: int, arrays: Mapping[str, np.ndarray]) -> None:
+    whole = {name: np.asarray(array, order="C") for name, array in arrays.items()}  # 0-d stays 0-d
+    write_whole(path, save(whole, metadata={"step": str(step), "crc32": str(_checksum(whole))}))
+
+
+def _size(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def _checksum(arrays: Mapping[str, np.ndarray]) -> int:

@@ -1,4 +1,4 @@
-"""A checkpoint is whole or passed over for the one before it; two are kept."""
+"""A checkpoint is whole or passed over for the one before it; two are kept, and some to rewind to."""
 
 import os
 from pathlib import Path
@@ -7,7 +7,18 @@ import numpy as np
 import pytest
 
 from sandbox.foundations.errors import RunUnavailable
-from sandbox.store.checkpoint import checkpoint_files, latest_checkpoint, read_checkpoint, save_checkpoint
+from sandbox.store import checkpoint
+from sandbox.store.checkpoint import (
+    MOST_EARLIER,
+    START,
+    checkpoint_files,
+    latest_checkpoint,
+    read_checkpoint,
+    read_start,
+    save_checkpoint,
+    save_start,
+    spread,
+)
 
 
 def state(value: float) -> dict[str, np.ndarray]:
@@ -35,7 +46,10 @@ def test_arrays_come_back_with_type_and_shape(tmp_path: Path) -> None:
         assert found[1][name].dtype == array.dtype
 
 
-def test_the_last_two_are_kept_and_later_ones_belong_to_another_past(tmp_path: Path) -> None:
+def test_the_last_two_are_kept_and_later_ones_belong_to_another_past(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoint, "MOST_EARLIER", 0)
     for step in (10, 20, 30, 1000):
         save_checkpoint(tmp_path, step, state(step))
     assert steps(tmp_path) == [30, 1000]
@@ -46,6 +60,44 @@ def test_the_last_two_are_kept_and_later_ones_belong_to_another_past(tmp_path: P
     assert found is not None
     assert found[1]["0/step"].tolist() == [41]
     assert not list(tmp_path.glob("*.part"))
+
+
+@pytest.mark.parametrize("stride", [1, 100, 777])
+def test_some_earlier_ones_stay_spread_over_the_run(tmp_path: Path, stride: int) -> None:
+    for n in range(1, 61):
+        save_checkpoint(tmp_path, n * stride, {"x": np.zeros(1)})
+    kept = steps(tmp_path)
+    assert len(kept) == MOST_EARLIER + 2 and kept[-2:] == [59 * stride, 60 * stride]
+    assert max(np.diff([0, *kept])) <= 2 * 60 * stride / MOST_EARLIER
+
+
+def test_large_ones_are_kept_within_a_budget_of_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoint, "MOST_EARLIER_BYTES", 5000)
+    for step in range(10, 200, 10):
+        save_checkpoint(tmp_path, step, {"x": np.zeros(200)})
+    *earlier, _, _ = checkpoint_files(tmp_path)
+    assert 1 <= len(earlier) <= 2 and sum(path.stat().st_size for _, path in earlier) <= 5000
+
+
+def test_what_stays_is_what_shortens_the_way_most() -> None:
+    assert spread(dict.fromkeys([10, 11, 12], 1), 20) == [10, 11, 12]
+    sizes = dict.fromkeys(range(1, 20), 1)
+    assert len(spread(sizes, 20)) == MOST_EARLIER
+
+
+def test_a_start_is_kept_beside_the_checkpoints(tmp_path: Path) -> None:
+    assert read_start(tmp_path) is None
+    save_start(tmp_path, 5, state(5))
+    for step in (6, 7, 8):
+        save_checkpoint(tmp_path, step, state(step))
+    found = read_start(tmp_path)
+    assert found is not None and found[0] == 5
+    np.testing.assert_array_equal(found[1]["0/theta"], state(5)["0/theta"])
+    (tmp_path / START).write_bytes((tmp_path / START).read_bytes()[:-1])
+    with pytest.raises(RunUnavailable, match="damaged"):
+        read_start(tmp_path)
 
 
 @pytest.mark.parametrize("at", [-1, 4, 60, 300])
