@@ -25,6 +25,7 @@ def results(run: Run) -> dict[str, Any]:
         "step": status["step"],
         "steps": run.experiment["steps"],
         "seconds": status["seconds"],
+        "engines": run.meta("engines") or {},
         "arms": {
             arm: {
                 str(seed): {
@@ -37,6 +38,19 @@ def results(run: Run) -> dict[str, Any]:
             for arm in run.arms
         },
     }
+
+
+def engine_sentences(run: Run) -> list[str]:
+    """Which engine trains which arms, and why it is not the native one; nothing of a run that does not say."""
+    arms_of: dict[tuple[str, str], list[str]] = {}
+    for arm, chosen in (run.meta("engines") or {}).items():
+        arms_of.setdefault((chosen["engine"], chosen["reason"]), []).append(arm)
+    everyone = len(run.arms) > 1 and len(arms_of) == 1
+    return [
+        f"{'every arm' if everyone else ', '.join(arms)}: {engine} engine"
+        + (f" ({reason})" if reason else "")
+        for (engine, reason), arms in arms_of.items()
+    ]
 
 
 def summary(run: Run) -> list[dict[str, Any]]:

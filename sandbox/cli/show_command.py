@@ -43,14 +43,15 @@ def run(arguments: argparse.Namespace) -> int:
 
 def show(found: "Run") -> None:
     """Print state, table per arm and events of a run as text."""
+    from sandbox.cli.results import engine_sentences
     from sandbox.store.summary import summarize
 
     status = found.status
     sys.stdout.write(f"{found.id}: {status['state']} at step {status['step']} of {found.experiment['steps']}")
     sys.stdout.write(f" ({status['reason']})\n" if status["reason"] else "\n")
     sys.stdout.write(f"{found.path}\n")
-    for note in found.notes:
-        sys.stdout.write(f"{note}\n")
+    for sentence in [*found.notes, *engine_sentences(found)]:
+        sys.stdout.write(f"{sentence}\n")
     heading = ["arm", "n", "test accuracy", "difference", "reached", "median step", "s/step", "diverged"]
     rows = [heading]
     for arm in summarize(found):

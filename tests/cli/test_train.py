@@ -218,3 +218,26 @@ def _has_trained(folder: Path) -> bool:
             return len(run.group_curve("loss", "standard")[0]) > 0
     except SandboxError:
         return False
+
+
+def test_a_run_says_which_engine_trained_it_and_why(tmp_path: Path, capsys: CapSys) -> None:
+    folder = tmp_path / "run"
+    small = [
+        "--set",
+        "task.n_train=64",
+        "--set",
+        "task.n_test=64",
+        "--set",
+        "model.d_model=4",
+        "--steps",
+        "2",
+    ]
+    assert main(["train", "--seeds", "1", *small, "--engine", "torch", "--out", str(folder), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["engines"] == {"standard": {"engine": "torch", "reason": "asked for"}}
+    assert main(["show", str(folder)]) == 0
+    assert "standard: torch engine (asked for)" in capsys.readouterr().out
+    nystrom = ["--arm", "nystrom", "--engine", "native", "--out", str(tmp_path / "none")]
+    assert main(["train", "--seeds", "1", *small, *nystrom]) == 2
+    assert "native engine cannot train this" in capsys.readouterr().err
+    assert not (tmp_path / "none").exists()
