@@ -41,7 +41,7 @@ def results(run: Run) -> dict[str, Any]:
 
 
 def engine_sentences(run: Run) -> list[str]:
-    """Which engine trains which arms, and why it is not the native one; nothing of a run that does not say."""
+    """Which engine trains which arms, and why not the native one; empty for a run that does not say."""
     arms_of: dict[tuple[str, str], list[str]] = {}
     for arm, chosen in (run.meta("engines") or {}).items():
         arms_of.setdefault((chosen["engine"], chosen["reason"]), []).append(arm)
