@@ -33,7 +33,7 @@ MOST_OF_ONE = 1.4
 
 @dataclass(frozen=True)
 class Shape:
-    """A model and its sizes, how many seeds, the ratio that is owed, and the steps of a block on each side."""
+    """A model and its sizes, how many seeds, the ratio that is owed, and how many steps a block has."""
 
     name: str
     model: Architecture
