@@ -5,7 +5,7 @@
 Two executions of the same preset in this process, turn about: *live* as a worker runs it (live readings,
 costly diagnostics in their own process, events, checkpoints), *bare* with curves and evaluations alone.
 Blocks of some seconds, from step 100 on: before it nearly every step is kept. Prints a Markdown table of
-ratios: steps per CPU second of all blocks together, with and without the costly readings' processes (with
+ratios: steps per CPU second of all blocks together, with and without the processes that read beside it (with
 them: what a machine with one core would see), and the median over pairs of steps per second of the clock.
 """
 
@@ -101,7 +101,7 @@ def seconds_beside(execution: Execution) -> float:
     done = resource.getrusage(resource.RUSAGE_CHILDREN)
     under_way = execution._costly._round
     told = under_way.side.spent() if under_way is not None else 0.0
-    return done.ru_utime + done.ru_stime + told
+    return done.ru_utime + done.ru_stime + told + execution._frames.spent
 
 
 def measure(name: str, pairs: int, seconds: float) -> tuple[float, ...]:
@@ -120,10 +120,7 @@ def measure(name: str, pairs: int, seconds: float) -> tuple[float, ...]:
         cpu = (on.steps / on.cpu) / (off.steps / off.cpu)
         clock = median((a.steps / a.wall) / (b.steps / b.wall) for a, b in used if b.steps and a.steps)
         for execution in (live, bare):
-            execution._costly.close()
-            execution._on_demand.close()
-            execution._control.close()
-            execution._writer.close()
+            execution._opened.close()
         return all_cpu, cpu, clock, live.step
 
 

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from sandbox.foundations.errors import SandboxError
 from sandbox.runner.control import RunControl
 from sandbox.runner.costly_readings import CostlyReadings
 from sandbox.runner.engines import build_groups
+from sandbox.runner.live_readings import LiveReadings
 from sandbox.runner.live_settings import LiveSettings
 from sandbox.runner.on_demand import OnDemand
 from sandbox.runner.recording import Recorder, Snapshot
@@ -24,15 +26,9 @@ TURN = 0.012
 """Seconds of training between two looks at the control."""
 
 COMMIT_EVERY = 0.15
-FRAME_EVERY = 0.2
-"""Least seconds between the end of one live reading and the next; with what a turn takes, 4 a second."""
-
-FRAMES_KEPT = 2400
-"""Live readings at full rate; a longer run spaces them by its age over this, to bound its folder."""
-
 CHECKPOINT_EVERY = 2.0
-WATCHING_SHARE = 0.04
-"""Most of a run's time that live readings, and that checkpoints may take."""
+CHECKPOINT_SHARE = 0.04
+"""Most of a run's time that checkpoints may take."""
 
 MOST_STEPS_AT_ONCE = 1000
 LAST_PATIENCE = 0.5
@@ -75,12 +71,15 @@ class Execution:
         self._folder = folder
         self._used = self._control.granted
         self._arm_seconds = np.zeros(len(experiment.arms))
-        self._frame_cost = self._checkpoint_cost = 0.0
+        self._checkpoint_cost = 0.0
         self._seconds_per_step = 0.0
-        self._last_frame = self._last_commit = self._last_checkpoint = 0.0
+        self._last_commit = self._last_checkpoint = 0.0
         self._saved, self._state = -1, "queued"
         self._costly = CostlyReadings(self._writer, experiment.steps)
         self._on_demand = OnDemand(folder, self._writer)
+        self._opened = ExitStack()
+        for opened in (self._writer, self._control, self._on_demand, self._costly):
+            self._opened.callback(opened.close)
 
     def interrupt(self) -> None:
         """Ask `run` to write a checkpoint and return after the present step; safe in a signal handler."""
@@ -107,10 +106,7 @@ class Execution:
             self._report("failed", reason)
             raise
         finally:
-            self._costly.close()
-            self._on_demand.close()
-            self._control.close()
-            self._writer.close()
+            self._opened.close()
 
     def _prepare(self, found: tuple[int, dict[str, np.ndarray]] | None) -> None:
         """Build the groups and take up the checkpoint `found`, or record step 0."""
@@ -123,6 +119,8 @@ class Execution:
         self._groups = build_groups(self._writer, arms, self.device, self._engine, at)
         self._recorder = Recorder(experiment, self._groups, self._writer)
         self._recorder.describe(self.device)
+        self._frames = LiveReadings(self._recorder, self._groups, self._writer, self.device)
+        self._opened.callback(self._frames.close)
         self._events = TrainingEvents(self._groups, self._writer, self._recorder, self._costly)
         row = sum(group.layout.size for group in self._groups) * len(experiment.seeds) * 4
         self._snapshots = snapshot_steps(experiment.steps, snapshot_budget(experiment.steps, row))
@@ -156,6 +154,7 @@ class Execution:
             self._writer.event(self.step, kind, detail, arm)
 
         if self._live_settings.act(self.step, self._groups, tell):
+            self._frames.close()  # its process has the settings of before
             self._writer.describe(changes=[change.to_plain() for change in self._live_settings.changes])
             self._save()
 
@@ -181,7 +180,7 @@ class Execution:
         pausing = self._pausing()
         if pausing or now - self._last_commit >= COMMIT_EVERY:
             self._commit("paused" if pausing else "running")
-        if now - self._last_checkpoint >= max(CHECKPOINT_EVERY, self._checkpoint_cost / WATCHING_SHARE):
+        if now - self._last_checkpoint >= max(CHECKPOINT_EVERY, self._checkpoint_cost / CHECKPOINT_SHARE):
             self._save()
 
     def _steps_at_once(self) -> int:
@@ -216,25 +215,16 @@ class Execution:
         if step in self._kept:
             self._keep()
         elif self._live:
-            waited = time.monotonic() - self._last_frame
-            least = max(FRAME_EVERY, self._frame_cost / WATCHING_SHARE, self.seconds / FRAMES_KEPT)
-            if waited >= least or self._pausing():
-                self._frame()
+            self._frames.turn(step, self.seconds, self._pausing())
 
     def _keep(self) -> None:
         self._recorder.weights(self.step)
-        snapshot = self._frame()
+        snapshot = self._recorder.readings(self.step)
+        self._frames.made(self.step)
         self._events.kept(snapshot)
         self._costly.offer(self.step, lambda: self._recorder.views)
         if self._on_snapshot is not None:
             self._on_snapshot(snapshot)
-
-    def _frame(self) -> Snapshot:
-        started = time.monotonic()
-        snapshot = self._recorder.readings(self.step)
-        self._last_frame = time.monotonic()
-        self._frame_cost = self._last_frame - started
-        return snapshot
 
     def _wait_for_leave(self) -> bool:
         """Wait while paused; True once a single step is granted, False once the wish has changed."""

@@ -126,7 +126,7 @@ def _read(
     parent: int,
 ) -> None:
     """Entry point of the child: read piece by piece and tell; the last message holds the answers."""
-    _let_go(connection, parent)
+    let_go(connection, parent)
     began = time.process_time()
     if math.isfinite(most):
         signal.setitimer(signal.ITIMER_PROF, max(most, 1e-3))  # its signal ends the process
@@ -148,12 +148,13 @@ def _read(
     connection.send((ANSWERS, taken, spent))
 
 
-def _let_go(connection: Connection, parent: int) -> None:
+def let_go(connection: Connection, parent: int) -> None:
     """Drop what belongs to the trainer: its files, its lock on the run, its signals; and never outlive it."""
     kept = connection.fileno()
     os.closerange(3, kept)
     os.closerange(kept + 1, os.sysconf("SC_OPEN_MAX"))
-    gc.disable()  # objects of the trainer, such as its database, must not be tidied up here
+    gc.disable()  # objects of the trainer, such as its database, must not be tidied up here,
+    gc.freeze()  # not even where the collector is used again for what comes later
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN if number == signal.SIGINT else signal.SIG_DFL)
     if sys.platform == "linux":

@@ -155,8 +155,18 @@ class RunWriter:
 
     def reading(self, step: int, arm: int | str, kind: str, reading: Answer) -> None:
         """Record a diagnostic's answer at `step`; what is the same at every step is stored once."""
+        self.encoded_reading(step, arm, kind, *encode(reading))
+
+    def encoded_reading(
+        self,
+        step: int,
+        arm: int | str,
+        kind: str,
+        columns: Mapping[str, np.ndarray],
+        meta: Mapping[str, Any],
+    ) -> None:
+        """Record what `encode` made of an answer."""
         index = self._arm(arm)
-        columns, meta = encode(reading)
         key = f"reading/{index}/{kind}"
         if key not in self._known:
             self._meta(key, meta)
