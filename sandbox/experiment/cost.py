@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from sandbox.experiment.experiment import ArmSetting, Experiment
+from sandbox.experiment.experiment import Experiment
+from sandbox.experiment.setting import ArmSetting
 from sandbox.foundations.errors import InvalidExperiment
 from sandbox.models.encoder import Encoder
 

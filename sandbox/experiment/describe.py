@@ -9,9 +9,10 @@ from sandbox.engine.device import available_devices, device_sentences
 from sandbox.engine.optimizer import Optimizer
 from sandbox.experiment.arm import SLOTS, arm_kinds
 from sandbox.experiment.cost import estimate, of_arm, refuse_excess
-from sandbox.experiment.experiment import SCHEMA, Experiment, Pace, from_plain_experiment
+from sandbox.experiment.experiment import SCHEMA, Experiment, from_plain_experiment
 from sandbox.experiment.override import override
 from sandbox.experiment.presets import presets
+from sandbox.experiment.setting import Pace
 from sandbox.foundations.errors import SandboxError
 from sandbox.foundations.idea import Idea
 from sandbox.foundations.knobs import Knobs, knob_fields

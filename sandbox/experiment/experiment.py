@@ -9,9 +9,10 @@ from typing import Any
 
 from sandbox.engine.optimizer import AdamW, Optimizer
 from sandbox.experiment.arm import Arm, arm_from_plain
+from sandbox.experiment.fork import Fork, fork_from_plain
+from sandbox.experiment.setting import ArmSetting, Pace
 from sandbox.experiment.teacher import with_teacher
 from sandbox.foundations.errors import InvalidExperiment, InvalidKnob, InvalidPlain
-from sandbox.foundations.knobs import Knobs, knob
 from sandbox.foundations.plain import from_plain, to_plain, variant_from_plain
 from sandbox.foundations.seeding import MAX_SEED
 from sandbox.foundations.spec import STANDARD
@@ -24,43 +25,6 @@ MAX_ARMS, MAX_SEEDS = 16, 128
 MAX_PLAIN_BYTES = 100_000
 
 
-@dataclass(frozen=True, kw_only=True)
-class Pace(Knobs):
-    """How long and in which portions an experiment trains."""
-
-    batch_size: int = knob(128, "Batch size", low=1, high=4096, step=1)
-    steps: int = knob(1500, "Steps", low=1, high=1_000_000, step=1, help="One step is one optimizer update.")
-    evaluate_every: int = knob(
-        20,
-        "Evaluate every",
-        low=1,
-        high=100_000,
-        step=1,
-        help="Steps between evaluations on the full sets.",
-        expert=True,
-    )
-    reference_start: bool = knob(
-        False,
-        "Reference start",
-        help="Draw data and weights in the published code's order, so that first losses agree with it.",
-        expert=True,
-    )
-
-
-@dataclass(frozen=True)
-class ArmSetting:
-    """All that fixes the numbers of one arm."""
-
-    task: Task
-    model: Architecture
-    optimizer: Optimizer
-    batch_size: int
-    steps: int
-    seeds: tuple[int, ...]
-    evaluate_every: int
-    reference_start: bool
-
-
 @dataclass(frozen=True)
 class Experiment:
     """Arms x seeds of one task; an experiment that exists is valid."""
@@ -71,6 +35,8 @@ class Experiment:
     pace: Pace
     seeds: tuple[int, ...]
     arms: tuple[Arm, ...]
+    fork: Fork | None = None
+    """Where it begins, if not at step 0."""
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.arms) <= MAX_ARMS:
@@ -89,6 +55,24 @@ class Experiment:
                     raise InvalidExperiment(
                         f"Arm {arm.name!r}: {self.model.slots_without_effect[slot].reason}"
                     )
+        if self.fork is not None:
+            self._check_fork(self.fork, names)
+
+    def _check_fork(self, fork: Fork, names: list[str]) -> None:
+        if fork.step >= self.pace.steps:
+            raise InvalidExperiment(
+                f"The step limit is {self.pace.steps} and training would go on from step {fork.step}; "
+                "give a higher limit."
+            )
+        for change in [*fork.values, *(change for stage in fork.stages for change in stage.changes)]:
+            if change.arm not in names:
+                raise InvalidExperiment(
+                    f"The fork changes {change.key[:80]!r} of {change.arm[:80]!r}, which is none of its arms."
+                )
+        bare = {name: self._bare_setting(name) for name in names}
+        for name in names:
+            fork.start(bare[name], name)
+        list(fork.way(bare, 0))  # every value on the way is one that its knob may have
 
     @property
     def steps(self) -> int:
@@ -96,9 +80,21 @@ class Experiment:
         return self.pace.steps
 
     def setting(self, arm_name: str) -> ArmSetting:
-        """The base setting with the arm's slots filled in; a teacher it names is read from its run."""
+        """The base setting with the arm's slots filled in, and with the values that a fork goes on with.
+
+        A teacher that it names is read from its run.
+        """
+        setting = self.bare_setting(arm_name)
+        return setting if self.fork is None else self.fork.start(setting, arm_name)
+
+    def bare_setting(self, arm_name: str) -> ArmSetting:
+        """The setting that the plain form has for the arm, whatever a fork changes."""
+        setting = self._bare_setting(arm_name)
+        return replace(setting, model=with_teacher(setting.model))
+
+    def _bare_setting(self, arm_name: str) -> ArmSetting:
         arm = next(arm for arm in self.arms if arm.name == arm_name)
-        model = with_teacher(replace(self.model, **arm.changes))
+        model = replace(self.model, **arm.changes)
         pace = {f.name: getattr(self.pace, f.name) for f in fields(Pace)}
         return ArmSetting(task=self.task, model=model, optimizer=self.optimizer, seeds=self.seeds, **pace)
 
@@ -112,6 +108,7 @@ class Experiment:
             **to_plain(self.pace),
             "seeds": list(self.seeds),
             "arms": [arm.to_plain() for arm in self.arms],
+            **({} if self.fork is None else {"fork": self.fork.to_plain()}),
         }
 
 
@@ -120,7 +117,7 @@ def from_plain_experiment(plain: Any) -> Experiment:
     if not isinstance(plain, dict):
         raise InvalidPlain(f"The experiment is {shown(plain)}; it must be a table of settings.")
     pace_names = [f.name for f in fields(Pace)]
-    known = ["schema", "task", "model", "optimizer", *pace_names, "seeds", "arms"]
+    known = ["schema", "task", "model", "optimizer", *pace_names, "seeds", "arms", "fork"]
     unknown = [key for key in plain if key not in known]
     if unknown:
         raise InvalidPlain(
@@ -138,6 +135,7 @@ def from_plain_experiment(plain: Any) -> Experiment:
         pace=from_plain(Pace, {name: plain[name] for name in pace_names if name in plain}, "experiment"),
         seeds=read_seeds(plain.get("seeds", [0])),
         arms=_arms(plain.get("arms", [{"name": STANDARD}])),
+        fork=fork_from_plain(plain["fork"]) if plain.get("fork") is not None else None,
     )
 
 

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeVar
 
 from sandbox.experiment.arm import SLOTS
-from sandbox.experiment.experiment import ArmSetting
+from sandbox.experiment.setting import ArmSetting
 from sandbox.foundations.errors import InvalidKnob
 from sandbox.foundations.idea import Idea
 from sandbox.foundations.plain import from_plain, to_plain

@@ -10,22 +10,24 @@ import numpy as np
 from sandbox.engine.device import one_thread
 from sandbox.engine.evaluation import Metrics
 from sandbox.experiment.experiment import Experiment
-from sandbox.experiment.schedule import evaluation_steps, next_step, snapshot_budget, snapshot_steps
 from sandbox.foundations.errors import SandboxError
 from sandbox.runner.control import RunControl
 from sandbox.runner.costly_readings import CostlyReadings
+from sandbox.runner.divergence import Divergence
 from sandbox.runner.engines import build_groups
 from sandbox.runner.live_readings import LiveReadings
 from sandbox.runner.live_settings import LiveSettings
 from sandbox.runner.on_demand import OnDemand
 from sandbox.runner.recording import Recorder, Snapshot
+from sandbox.runner.rewinding import Rewind
+from sandbox.runner.standing import Found, Standing
+from sandbox.runner.timetable import Timetable
 from sandbox.runner.training_events import TrainingEvents
 from sandbox.store import RunWriter
 
 TURN = 0.012
 """Seconds of training between two looks at the control."""
 
-COMMIT_EVERY = 0.15
 CHECKPOINT_EVERY = 2.0
 CHECKPOINT_SHARE = 0.04
 """Most of a run's time that checkpoints may take."""
@@ -59,27 +61,29 @@ class Execution:
         self.experiment = experiment
         self.device = device
         self._engine = engine
-        self.step = 0
-        self.seconds = 0.0
-        """Seconds spent training, evaluating and reading, pauses apart."""
         self._live = live
         self._on_snapshot = on_snapshot
-        self._on_beat = on_beat
         self._interrupted = False
         self._writer = RunWriter.open(folder, experiment.to_plain())
+        self._standing = Standing(self._writer, on_beat)
+        self._begins, self._commit = False, self._standing.commit
         self._control = RunControl(folder, create=True)
         self._folder = folder
         self._used = self._control.granted
-        self._arm_seconds = np.zeros(len(experiment.arms))
         self._checkpoint_cost = 0.0
         self._seconds_per_step = 0.0
-        self._last_commit = self._last_checkpoint = 0.0
-        self._saved, self._state = -1, "queued"
+        self._last_checkpoint = 0.0
+        self._saved = -1
         self._costly = CostlyReadings(self._writer, experiment.steps)
         self._on_demand = OnDemand(folder, self._writer)
         self._opened = ExitStack()
         for opened in (self._writer, self._control, self._on_demand, self._costly):
             self._opened.callback(opened.close)
+
+    @property
+    def step(self) -> int:
+        """The step that training stands at."""
+        return self._standing.step
 
     def interrupt(self) -> None:
         """Ask `run` to write a checkpoint and return after the present step; safe in a signal handler."""
@@ -92,25 +96,30 @@ class Execution:
         """
         try:
             found = self._writer.latest_checkpoint()
+            self._begins, fork = found is None, self.experiment.fork
             if found is not None:
-                self.step, (self.seconds, *arm_seconds) = found[0], found[1]["clock"].tolist()
-                self._arm_seconds = np.array(arm_seconds)
+                self._standing.take(found[0], found[1]["clock"])
             self._commit("running")
+            one_thread()
+            if self._begins and fork is not None and fork.step:
+                rewind = Rewind(self.experiment, fork, self._writer, self.device, self._engine)
+                found = rewind.run(self._standing, lambda: self._wish)
+                if found is None:
+                    return "stopped", self._standing.reason
             self._prepare(found)
             return self._train()
         except SandboxError as error:
-            self._report("failed", str(error))
+            self._standing.report("failed", str(error))
             raise
         except Exception as error:
             reason = f"The trainer met an error of its own: {type(error).__name__}: {str(error)[:300]}"
-            self._report("failed", reason)
+            self._standing.report("failed", reason)
             raise
         finally:
             self._opened.close()
 
-    def _prepare(self, found: tuple[int, dict[str, np.ndarray]] | None) -> None:
-        """Build the groups and take up the checkpoint `found`, or record step 0."""
-        one_thread()
+    def _prepare(self, found: Found | None) -> None:
+        """Build the groups and take up the state `found`; record the first step where the run begins."""
         experiment = self.experiment
         self._live_settings = LiveSettings(
             experiment, self._folder, None if found is None else found[1].get(CHANGES)
@@ -123,15 +132,15 @@ class Execution:
         self._opened.callback(self._frames.close)
         self._events = TrainingEvents(self._groups, self._writer, self._recorder, self._costly)
         row = sum(group.layout.size for group in self._groups) * len(experiment.seeds) * 4
-        self._snapshots = snapshot_steps(experiment.steps, snapshot_budget(experiment.steps, row))
-        self._evaluations = evaluation_steps(experiment.steps, experiment.pace.evaluate_every)
-        self._evaluated, self._kept = frozenset(self._evaluations), frozenset(self._snapshots)
+        self._timetable = Timetable(experiment, row)
+        self._divergence = Divergence(self._writer)
         if found is not None:
             self._saved, arrays = found
             self._recorder.load(arrays)
             self._costly.load(arrays)
             self._events.load(arrays, self.step)
-        else:
+            self._divergence.load(arrays)
+        if self._begins:
             self._begin()
         self._costly.tell(self.step)
         self._commit("running")
@@ -167,7 +176,7 @@ class Execution:
         for arm, group in enumerate(self._groups):
             started = time.perf_counter()
             losses.append(group.advance(n))
-            self._arm_seconds[arm] += time.perf_counter() - started
+            self._standing.arm_seconds[arm] += time.perf_counter() - started
         self._costly.trained(time.process_time() - cpu, n)
         per_step = (time.perf_counter() - began) / n
         # Down at once, up slowly: a turn that is too long is felt, one that is too short is not.
@@ -175,10 +184,10 @@ class Execution:
         self._arrive(self.step + n, losses)
         self._costly.collect(self.step)
         self._on_demand.turn()
-        self.seconds += time.perf_counter() - began
+        self._standing.seconds += time.perf_counter() - began
         now = time.monotonic()
         pausing = self._pausing()
-        if pausing or now - self._last_commit >= COMMIT_EVERY:
+        if pausing or self._standing.due:
             self._commit("paused" if pausing else "running")
         if now - self._last_checkpoint >= max(CHECKPOINT_EVERY, self._checkpoint_cost / CHECKPOINT_SHARE):
             self._save()
@@ -189,33 +198,32 @@ class Execution:
             self._used = (self._used + 1) & 0xFFFFFFFF
             return 1
         self._used = self._control.granted
-        limits = [next_step(schedule, self.step) for schedule in (self._evaluations, self._snapshots)]
-        room = min(limit for limit in limits if limit is not None) - self.step
         fitting = int(TURN / self._seconds_per_step) if self._seconds_per_step else 1
-        return max(1, min(room, fitting, MOST_STEPS_AT_ONCE))
+        return max(1, min(self._timetable.room(self.step), fitting, MOST_STEPS_AT_ONCE))
 
     def _begin(self) -> None:
-        """Record step 0, the picture first: evaluating takes longer than a page should be empty."""
+        """Record the first step, the picture first: evaluating takes longer than a page should be empty."""
         self._keep()
         self._commit("running")
         for arm, group in enumerate(self._groups):
-            self._recorder.evaluation(0, arm, group.evaluate(self._show_pause))
+            self._recorder.evaluation(self.step, arm, group.evaluate(self._show_pause))
 
     def _arrive(self, step: int, losses: list[np.ndarray]) -> None:
         """Record all that belongs to `step`: a reader counts a step as complete once it sees a row of it."""
-        self.step = step
+        self._standing.step = step
         evaluations: list[Metrics] = []
-        if step in self._evaluated:
+        if step in self._timetable.evaluated:
             evaluations = [group.evaluate(self._show_pause) for group in self._groups]
         for arm, values in enumerate(losses):
             self._recorder.losses(arm, step - len(values) + 1, values)
         self._events.turn(step, losses)
+        self._divergence.turn(step, losses)
         for arm, found in enumerate(evaluations):
             self._recorder.evaluation(step, arm, found)
-        if step in self._kept:
+        if step in self._timetable.kept:
             self._keep()
         elif self._live:
-            self._frames.turn(step, self.seconds, self._pausing())
+            self._frames.turn(step, self._standing.seconds, self._pausing())
 
     def _keep(self) -> None:
         self._recorder.weights(self.step)
@@ -241,7 +249,7 @@ class Execution:
                 self._commit("paused")
             if time.monotonic() - told > 1.0:
                 told = time.monotonic()
-                self._beat("paused")
+                self._standing.beat("paused")
         return False
 
     @property
@@ -254,37 +262,24 @@ class Execution:
 
     def _show_pause(self) -> None:
         """Commit amid an evaluation that a pause is wished for: it takes longer than a click may."""
-        if self._state == "running" and self._pausing():
+        if self._standing.state == "running" and self._pausing():
             self._commit("paused")
 
     def _end(self, state: str, reason: str) -> tuple[str, str]:
         self._costly.finish(self.step, LAST_PATIENCE if state == "done" else 0.0)
+        if state == "done":
+            self._divergence.finish()
         if self._saved != self.step:
             self._save()
         self._commit(state, reason)
         return state, reason
 
-    def _commit(self, state: str, reason: str = "") -> None:
-        self._report(state, reason)
-        self._writer.commit()
-        self._last_commit = time.monotonic()
-        self._beat(state)
-
-    def _report(self, state: str, reason: str = "") -> None:
-        self._state = state
-        arm_seconds = dict(zip(self._writer.arms, self._arm_seconds.tolist(), strict=True))
-        self._writer.status(state, self.step, self.seconds, reason, arm_seconds=arm_seconds)
-
-    def _beat(self, state: str) -> None:
-        if self._on_beat is not None and state in ("running", "paused"):
-            self._on_beat(state, self.step)
-
     def _save(self) -> None:
         """Write a checkpoint; the rows it builds on are committed first."""
         started = time.monotonic()
-        clock = np.array([self.seconds, *self._arm_seconds])
-        arrays = {"clock": clock, CHANGES: self._live_settings.state(), **self._costly.state()}
-        self._writer.checkpoint(self.step, {**self._recorder.state(), **self._events.state(), **arrays})
+        arrays = {"clock": self._standing.clock, CHANGES: self._live_settings.state(), **self._costly.state()}
+        arrays |= {**self._recorder.state(), **self._events.state(), **self._divergence.state()}
+        self._writer.checkpoint(self.step, arrays)
         self._saved = self.step
         self._last_checkpoint = time.monotonic()
         self._checkpoint_cost = self._last_checkpoint - started

@@ -92,12 +92,18 @@ def open_catalogue(runs: Path) -> sqlite3.Connection:
     return connection
 
 
-def enqueue(plain: dict[str, Any], owner: str, name: str = "", device: str = "cpu") -> str:
-    """Ask for a run of the experiment `plain`; returns its id at once. The worker validates it again."""
+def enqueue(
+    plain: dict[str, Any], owner: str, name: str = "", device: str = "cpu", run_id: str | None = None
+) -> str:
+    """Ask for a run of the experiment `plain`; returns its id at once. The worker validates it again.
+
+    With `run_id` its folder is there already, such as that of a run that goes on from another.
+    """
     text = _as_text(plain)
-    run_id = new_run_id()
+    made = run_id is not None
+    run_id = run_id or new_run_id()
     folder = run_path(run_id)
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=made)
     RunControl(folder, create=True).close()  # so that a queued run can be paused or stopped before it starts
     with catalogue_connection() as connection:
         connection.execute(

@@ -9,8 +9,9 @@ from jaxtyping import Float
 
 from sandbox.diagnostics import SnapshotView, probe_batch
 from sandbox.engine.torch_engine import TorchGroup
-from sandbox.experiment.experiment import ArmSetting, Experiment, load
+from sandbox.experiment.experiment import Experiment, load
 from sandbox.experiment.live_change import LiveChange, changed
+from sandbox.experiment.setting import ArmSetting
 from sandbox.store import open_run
 from sandbox.store.checkpoint import latest_checkpoint
 

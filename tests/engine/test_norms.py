@@ -12,7 +12,7 @@ from sandbox.engine.layout import Layout
 from sandbox.engine.norms import PartNorms, part_of
 from sandbox.engine.optimizer import AdamW
 from sandbox.engine.torch_engine import TorchGroup
-from sandbox.experiment.experiment import ArmSetting
+from sandbox.experiment.setting import ArmSetting
 from sandbox.foundations.answers import NotApplicable
 from sandbox.foundations.readings import PerHead
 from tests.runner.small import tiny_experiment

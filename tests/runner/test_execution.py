@@ -60,7 +60,7 @@ def test_arms_of_one_seed_start_from_the_same_weights(reference: Run) -> None:
 def test_live_readings_change_no_bit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"EVERY": 0.0, "TRAINER_SHARE": 1e9, "READER_SHARE": 1e9}.items():
         monkeypatch.setattr(f"sandbox.runner.live_readings.{name}", value)
-    monkeypatch.setattr("sandbox.runner.execution.snapshot_budget", lambda *_: 4)
+    monkeypatch.setattr("sandbox.runner.timetable.snapshot_budget", lambda *_: 4)
     unwatched = sandbox.train(tiny_experiment(steps=64), out=tmp_path / "unwatched")
     Execution(tiny_experiment(steps=64), tmp_path / "watched", live=True).run()
     watched = open_run(tmp_path / "watched")
