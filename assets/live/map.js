@@ -37,7 +37,7 @@ export class AttentionMap {
     context.drawImage(this.image(theme, frame, scale), x0, y0, side * keys, tall * queries);
     if (frame === close && close) this.overview(context, theme, whole, region, width + 8, 26);
     this.hatch(context, theme, frame, meta);
-    this.lines(context, theme);
+    this.outline(context, theme);
     this.labels(context, theme, frame, meta);
     if (!this.all) this.gridNote = "";
     this.bar(context, theme, x0 + side * keys + 12, y0, Math.min(tall * queries, height - y0 - 8), scale);
@@ -152,7 +152,7 @@ export class AttentionMap {
     return true;
   }
 
-  lines(context, theme) {
+  outline(context, theme) {
     const { x0, y0, side, tall, queries, keys } = this.box;
     context.strokeStyle = theme.axis;
     context.strokeRect(x0 - 0.5, y0 - 0.5, side * keys + 1, tall * queries + 1);

@@ -13,7 +13,7 @@ export class Simplex {
     this.places = [];
     if (!meta || !frame || width < 60) return;
     const { theme } = view, n = meta.class_labels.length, looks = pictures.look(frame, meta), own = pictures.ownLook(frame, meta);
-    const put = n === 2 ? this.lines(context, theme, meta, width, height) : this.corners(context, theme, meta, width, height);
+    const put = n === 2 ? this.segment(context, theme, meta, width, height) : this.corners(context, theme, meta, width, height);
     const marked = pictures.marked(meta);
     let right = 0, spare = 0;
     looks.forEach((look, i) => {
@@ -42,7 +42,7 @@ export class Simplex {
   }
 
   // Two classes: one line per true class, dots spread a little so that none hides another.
-  lines(context, theme, meta, width, height) {
+  segment(context, theme, meta, width, height) {
     const left = 58, right = width - 20, rows = [0.3, 0.7].map((part) => 10 + part * (height - 40));
     context.strokeStyle = theme.axis;
     context.fillStyle = theme.faint;
