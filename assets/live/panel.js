@@ -52,7 +52,7 @@ export class Panel {
     this.renew();
     if (declared.renderer === "curves") listen(this.chart, this.canvas, view);
     else listenToPicture(this.chart, this.canvas, view);
-    this.told = 0;
+    Object.assign(this, { told: -TABLE_EVERY, stale: true });
   }
 
   // Where a panel draws every column of a reading, the run says which there are.
@@ -132,9 +132,10 @@ export class Panel {
 
   paint() { if (!this.asleep) this.chart.draw(this.view); }
 
-  // Words change only after every picture is painted: text on a canvas asks for clean styles each time.
+  // Out of sight: nothing is drawn, and no tip stays behind.
+  rest() { this.tip.hidden = true; }
+
   write() {
-    if (this.asleep) { this.tip.hidden = true; return; }
     const { view, declared, chart } = this;
     const arm = view.model.selection.arm;
     const absent = this.reading && view.model.meta(this.reading, arm)?.not_applicable;
@@ -144,8 +145,11 @@ export class Panel {
     if (reason) setText(this.silence, reason);
     if (declared.renderer === "curves") { tell(this.tip, this.chart, view); this.curveFoot(); }
     else { point(this.tip, this.chart, view); this.pictureFoot(); }
-    const now = performance.now();
-    if (now - this.told > TABLE_EVERY) { this.told = now; this.tabulate(); }
+    // Not at every picture, but the last one's numbers are always told.
+    const wait = this.told + TABLE_EVERY - performance.now();
+    clearTimeout(this.telling);
+    if (wait <= 0) this.tabulate();
+    else this.telling = setTimeout(() => this.tabulate(), wait);
   }
 
   // Why a chosen column means nothing in this model, where no arm has it.
@@ -233,6 +237,8 @@ export class Panel {
   // The latest numbers as a table, for screen readers.
   tabulate() {
     const { declared, view, chart } = this;
+    if (view.gone) return;
+    this.told = performance.now();
     let rows = [];
     if (declared.renderer === "curves") {
       for (const { curve, name, series } of chart.lines(view)) {

@@ -58,7 +58,7 @@ export class Transport {
       if (then !== null) view.viewing = Math.min(view.model.step, this.ahead((now - then) / 1000));
       then = now;
       if (view.viewing >= view.model.step) { this.playing = false; if (!view.replay) view.viewing = null; }
-      view.draw();
+      view.painter.play();
       if (this.playing) requestAnimationFrame(advance);
     };
     requestAnimationFrame(advance);

@@ -4,6 +4,7 @@ import { el } from "./dom.js";
 import { Header } from "./header.js";
 import { Keys } from "./keys.js";
 import { Model } from "./model.js";
+import { Painter } from "./painter.js";
 import { Panel } from "./panel.js";
 import { Pictures } from "./pictures.js";
 import { Projector } from "./projector.js";
@@ -22,6 +23,7 @@ export class View {
     Object.assign(this, { hidden: new Set(), status: null, complaint: "", acks: [], panels: [], sections: [] });
     Object.assign(this, { pointed: null, pinned: null, filled: null });
     this.model = new Model();
+    this.painter = new Painter(this);
     this.pictures = new Pictures(this);
     this.header = new Header(this);
     this.transport = new Transport(this);
@@ -102,7 +104,7 @@ export class View {
     this.root.dataset.state = this.model.state;
     if (this.model.overfull()) this.connection.startOver();
     if (first && this.replay) this.transport.begin();
-    this.schedule();
+    this.schedule(first);
     // A hidden tab draws nothing, but must still be told of the next steps.
     if (document.hidden) this.acknowledge();
   }
@@ -185,30 +187,7 @@ export class View {
   }
 
   // ---------------------------------------------------------------- drawing
-  schedule() {
-    if (this.frame || this.gone) return;
-    this.frame = requestAnimationFrame(() => { this.frame = 0; this.draw(); });
-  }
-
-  draw() {
-    if (this.gone) return;
-    const began = performance.now();
-    if (this.model.hello) {
-      this.theme = readTheme(this.root, this.model.hello.palette);
-      for (const panel of this.panels) panel.paint();
-      this.transport.draw();
-      this.card.draw();
-      this.own.draw();
-      for (const panel of this.panels) panel.write();
-    }
-    this.header.draw();
-    const spent = performance.now() - began + (this.spent || 0);
-    this.spent = 0;
-    this.drawn = { step: this.model.step, at: Date.now(), spent, bytes: this.bytes };
-    this.root.dispatchEvent(new CustomEvent("acs-drawn", { detail: this.drawn }));
-    this.root.dataset.step = this.model.step;
-    this.acknowledge();
-  }
+  schedule(hurried = true) { this.painter.schedule(hurried); }
 
   acknowledge() {
     for (const sequence of this.acks) this.connection.acknowledge(sequence);
@@ -219,7 +198,7 @@ export class View {
     this.gone = true;
     this.transport.playing = false;
     this.keys.leave();
-    cancelAnimationFrame(this.frame);
+    this.painter.leave();
     this.resizing.disconnect();
     this.watching?.disconnect();
     this.connection.close();

@@ -65,7 +65,8 @@ def test_a_growing_run_is_drawn_keeps_its_zoom_and_obeys(
         view.goto(address)
         at_step(view, 200)
         for kind in ("loss", "accuracy", "theta", "condition numbers", "attention map", "trajectories"):
-            assert view.evaluate(INK, kind) > 300, kind
+            view.locator(f'[data-kind="{kind}"]').scroll_into_view_if_needed()
+            view.wait_for_function(f"(kind) => ({INK})(kind) > 300", arg=kind)
         assert all(view.evaluate(SWATCHES))
         width = view.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
         assert width[0] <= width[1]
