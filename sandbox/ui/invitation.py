@@ -27,8 +27,14 @@ def invitation(plain: Plain) -> None:
             _arm(catalogue, arm)
     with right, st.container(border=True, key="invitation.panels"):
         st.markdown("**What you will see**")
-        for panel in declare_panels():
-            st.markdown(f"{escaped(panel['title'])}  \n:gray[{escaped(panel['sentence'])}]")
+        panels = declare_panels()
+        for panel in panels:
+            if not panel["section"]:
+                st.markdown(f"{escaped(panel['title'])}  \n:gray[{escaped(panel['sentence'])}]")
+        st.caption("Folded below, opened by a click:")
+        for section in dict.fromkeys(panel["section"] for panel in panels if panel["section"]):
+            titles = ", ".join(panel["title"] for panel in panels if panel["section"] == section)
+            st.markdown(f"{escaped(section)}  \n:gray[{escaped(titles)}]")
 
 
 def _arm(catalogue: Catalogue, arm: Plain) -> None:
