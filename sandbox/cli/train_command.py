@@ -5,13 +5,17 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sandbox.cli.answers import print_json
 from sandbox.cli.kinds import registered_kinds
 from sandbox.foundations.errors import InvalidKnob, InvalidPlain
+
+if TYPE_CHECKING:
+    from sandbox.experiment.experiment import Experiment
 
 HELP = "train an experiment without the app, into a run folder"
 FORM = {"formatter_class": argparse.RawDescriptionHelpFormatter}
@@ -59,22 +63,38 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Train; 0 when the step limit was reached or the run was stopped by Ctrl-C."""
+    stop = make_ready()
+    from sandbox.runner.admission import admit
+
+    return train(admit(plain_experiment(arguments)), arguments, stop)
+
+
+def make_ready() -> "StopSignal":
+    """What has to be done before torch loads; the signal that Ctrl-C gives from now on."""
     own_process_group()
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # read when torch loads
-    stop = StopSignal()
+    return StopSignal()
+
+
+def train(
+    experiment: "Experiment",
+    arguments: argparse.Namespace,
+    stop: "StopSignal",
+    prepare: Callable[[Path], None] = lambda folder: None,
+) -> int:
+    """Train in the foreground with the options out, device, engine, json; `prepare` may fill the folder."""
     from sandbox.engine.choice import choose_engine
     from sandbox.engine.device import choose_device
-    from sandbox.runner.admission import admit
     from sandbox.runner.control import RunControl
     from sandbox.runner.execution import Execution
     from sandbox.runner.names import new_run_id
     from sandbox.store import open_run, runs_root
 
-    experiment = admit(plain_experiment(arguments))
     choose_device(arguments.device)  # a device that is not there must leave no folder behind
     for arm in experiment.arms:
         choose_engine(experiment.setting(arm.name), arguments.device, arguments.engine)
     folder = Path(arguments.out).absolute() if arguments.out else runs_root() / new_run_id()
+    prepare(folder)
     progress = Progress(experiment.steps)
     execution = Execution(
         experiment, folder, arguments.device, engine=arguments.engine, on_beat=progress.beat

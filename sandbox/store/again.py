@@ -57,7 +57,8 @@ def safe_name(text: str) -> str:
 
 def _changes(run: Run) -> str:
     """Where somebody turned a knob during the run: settings alone do not train that again."""
-    steps = sorted({event.step for event in run.events() if event.kind == LIVE_CHANGE})
+    begin = int((run.experiment.get("fork") or {}).get("step", 0))
+    steps = sorted({e.step for e in run.events() if e.kind == LIVE_CHANGE and e.step >= begin})
     if not steps:
         return ""
     at = ", ".join(map(str, steps[:8])) + (", ..." if len(steps) > 8 else "")

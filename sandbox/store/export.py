@@ -15,7 +15,7 @@ import numpy as np
 
 from sandbox.foundations.errors import InvalidData
 from sandbox.store.again import python_script, safe_name, toml_text
-from sandbox.store.checkpoint import checkpoint_files
+from sandbox.store.checkpoint import START, checkpoint_files
 from sandbox.store.folder import DATABASE, EXPERIMENT, write_whole
 from sandbox.store.labels import LABELS
 from sandbox.store.run_reader import Run
@@ -125,7 +125,7 @@ def _parquet_column(name: str, column: np.ndarray) -> Any:
 
 def _write_folder(run: Run, name: str, path: Path) -> None:
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        written = (file for file in (EXPERIMENT, LABELS) if (run.path / file).is_file())
+        written = (file for file in (EXPERIMENT, LABELS, START) if (run.path / file).is_file())
         files = [(f"{name}/{file}", run.path / file) for file in written]
         # Checkpoints before rows: a copy whose rows lag behind its checkpoint would resume with a gap.
         for _, checkpoint in checkpoint_files(run.path):

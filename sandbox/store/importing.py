@@ -13,6 +13,7 @@ from pathlib import Path
 from sandbox.foundations.errors import InvalidData
 from sandbox.store.again import safe_name
 from sandbox.store.check import check_folder
+from sandbox.store.checkpoint import START
 from sandbox.store.folder import DATABASE, EXPERIMENT, RUN_ID, runs_root
 from sandbox.store.labels import LABELS
 from sandbox.store.schema import named_faults
@@ -24,7 +25,7 @@ INCOMING = ".incoming"
 """Folder below the runs folder where a run is unpacked; it is deeper than anything that lists runs looks."""
 CHUNK = 1 << 20
 _WANTED = re.compile(
-    rf"{re.escape(EXPERIMENT)}|{re.escape(DATABASE)}|{re.escape(LABELS)}|checkpoint-\d{{12}}\.safetensors"
+    "|".join(map(re.escape, (EXPERIMENT, DATABASE, LABELS, START))) + r"|checkpoint-\d{12}\.safetensors"
 )
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
 
