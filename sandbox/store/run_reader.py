@@ -1,8 +1,6 @@
 """open_run: a run's curves, readings and events from its folder, live or finished, on any machine."""
 
 import sqlite3
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -14,43 +12,17 @@ from sandbox.foundations.answers import NotApplicable
 from sandbox.foundations.errors import InvalidData, RunUnavailable
 from sandbox.foundations.readings import Answer, decode
 from sandbox.store import rows
+from sandbox.store.delta import Delta, Event, GroupCurve, delta, event_of
 from sandbox.store.folder import DATABASE, EXPERIMENT, plain_text, read_experiment
 from sandbox.store.read_only import ReadOnlyDatabase
 from sandbox.store.rows import LAST
-from sandbox.store.schema import ALL, WEIGHTS, is_number, is_status, require_ours, require_schema
+from sandbox.store.schema import WEIGHTS, is_number, is_status, require_ours, require_schema
 from sandbox.store.staleness import as_it_stands
 
 LATEST = 2.5e11
 """A time in the year 9892: later ones have no date."""
 
 Curve = tuple[Int64[np.ndarray, " n"], Float64[np.ndarray, " n"]]
-GroupCurve = tuple[Int64[np.ndarray, " n"], Float64[np.ndarray, "n seed"]]
-
-
-@dataclass(frozen=True)
-class Event:
-    """Something that happened; `arm` or `seed` is None where it concerns every one."""
-
-    id: int
-    step: int
-    kind: str
-    detail: str
-    arm: str | None
-    seed: int | None
-
-
-@dataclass(frozen=True)
-class Delta:
-    """What was recorded after the step `since`, up to and with `step`."""
-
-    since: int
-    step: int
-    scalars: dict[tuple[str, str], GroupCurve]
-    """(arm, curve name) -> steps and values; names without new rows are left out."""
-    readings: dict[tuple[str, str], np.ndarray]
-    """(arm, diagnostic kind) -> the new steps at which it was read."""
-    events: tuple[Event, ...]
-    status: dict[str, Any]
 
 
 class Run:
@@ -208,29 +180,15 @@ class Run:
 
     def events(self, after: int = 0) -> list[Event]:
         """The events whose id is greater than `after`, in the order of their steps."""
-        return self._database.read(lambda db: [self._event(row) for row in rows.events(db, after)])
+        return self._database.read(lambda db: [event_of(row, self.arms) for row in rows.events(db, after)])
 
-    def since(self, step: int, up_to: int = LAST) -> Delta:
-        """What was recorded after `step` (-1: all), up to `up_to`; costs what is new, not what is stored."""
+    def since(self, step: int | Delta, up_to: int = LAST) -> Delta:
+        """What was recorded after `step` (-1: all), up to `up_to`; costs what is new, not what is stored.
 
-        def ask(db: sqlite3.Connection) -> Delta:
-            scalars, readings = {}, {}
-            for index, arm in enumerate(self.arms):
-                for name in rows.names(db, "scalars", index):
-                    curve = rows.scalars(db, index, name, len(self.seeds), step, up_to)
-                    if len(curve[0]):
-                        scalars[arm, name] = curve
-                found = {name.rpartition("/")[0] for name in rows.names(db, "snapshots", index)}
-                for kind in sorted(found - {""}):
-                    steps = rows.snapshot_steps(db, index, f"{kind}/", step, up_to)
-                    if len(steps):
-                        readings[arm, kind] = steps
-            happened = tuple(self._event(row) for row in rows.events(db, 0, step, up_to))
-            at = [steps for steps, _ in scalars.values()] + list(readings.values())
-            last = max([step, *(int(steps[-1]) for steps in at)])
-            return Delta(step, last, scalars, readings, happened, rows.meta(db, "status") or {})
-
-        return self._database.read(ask)
+        Readings of an earlier step that came once the run stood at `step` or later are new, too. After a
+        Delta in place of a step, each of them is told once.
+        """
+        return self._database.read(lambda db: delta(db, self.arms, self.seeds, step, up_to))
 
     def to_pandas(self) -> Any:
         """Every scalar as a pandas.DataFrame in long form: arm, seed, step, name, value; NaN is kept."""
@@ -274,12 +232,6 @@ class Run:
                 f"Run {self.id} has no seed {seed!r}; there are {', '.join(map(str, self.seeds))}."
             )
         return self.seeds.index(seed)
-
-    def _event(self, row: Sequence[Any]) -> Event:
-        id_, step, arm, seed, kind, detail = row
-        return Event(
-            id_, step, kind, detail, None if arm == ALL else self.arms[arm], None if seed == ALL else seed
-        )
 
     def _not_stored(self, what: str, step: int, arm: str, steps: np.ndarray) -> str:
         if not len(steps):

@@ -18,6 +18,7 @@ from sandbox.foundations.errors import RunUnavailable
 from sandbox.foundations.readings import Answer, encode
 from sandbox.store.checkpoint import latest_checkpoint, save_checkpoint
 from sandbox.store.folder import DATABASE, EXPERIMENT, LOCK, plain_text, read_experiment, write_whole
+from sandbox.store.late import INSERT, LateReadings
 from sandbox.store.schema import ALL, DDL, SCHEMA, STATES, WEIGHTS, named_faults, require_schema
 
 _SCALAR = "INSERT OR REPLACE INTO scalars VALUES(?,?,?,?)"
@@ -122,6 +123,7 @@ class RunWriter:
                     }
                     connection.executemany(_META, self._known.items())
                 connection.execute("COMMIT")
+                self._late = LateReadings(connection, len(self.arms))
             require_schema(json.loads(self._known.get("schema", "null")), self._database)
         except BaseException:
             connection.close()
@@ -152,6 +154,7 @@ class RunWriter:
         self._pending += [
             (_SCALAR, (index, name, int(step), row.tobytes())) for step, row in zip(steps, rows, strict=True)
         ]
+        self._late.step(max(map(int, steps), default=-1))
 
     def reading(self, step: int, arm: int | str, kind: str, reading: Answer) -> None:
         """Record a diagnostic's answer at `step`; what is the same at every step is stored once."""
@@ -167,6 +170,8 @@ class RunWriter:
     ) -> None:
         """Record what `encode` made of an answer."""
         index = self._arm(arm)
+        if columns:
+            self._late.reading(step, kind)
         key = f"reading/{index}/{kind}"
         if key not in self._known:
             self._meta(key, meta)
@@ -213,6 +218,7 @@ class RunWriter:
         """
         if durable:  # SQLite syncs its log at a commit, so there must be one
             self._pending.append((_META, ("status", self._known["status"])))
+        self._pending += [(INSERT, row) for row in self._late.rows()]
         if not self._pending:
             return
         with named_faults(self._database):

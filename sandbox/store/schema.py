@@ -25,6 +25,9 @@ DDL = (
     # -1 stands for "every arm" and "every seed", because NULLs are never equal to one another.
     "CREATE TABLE IF NOT EXISTS events(id INTEGER PRIMARY KEY, step INTEGER NOT NULL, arm INTEGER NOT NULL, "
     "seed INTEGER NOT NULL, kind TEXT NOT NULL, detail TEXT NOT NULL, UNIQUE(step, arm, seed, kind))",
+    # Readings that came after the commit of their step; `at` was the newest step then, `kinds` is JSON.
+    "CREATE TABLE IF NOT EXISTS late(id INTEGER PRIMARY KEY, step INTEGER NOT NULL, at INTEGER NOT NULL, "
+    "overtaken INTEGER NOT NULL, kinds TEXT NOT NULL)",
 )
 
 TABLES = frozenset({"meta"})
