@@ -43,7 +43,7 @@ export class Curves {
     if (wants !== this.ranged) { this.held.reset(); this.ranged = wants; }
     const levels = this.reference(view).map(([, level]) => level);
     const rail = facts.below ? RAIL : 0, roof = facts.above ? RAIL : 0;
-    const [low, high] = this.held.hold(Math.min(facts.low, ...levels), Math.max(facts.high, ...levels));
+    const [low, high] = this.held.hold(Math.min(facts.low, past.low, ...levels), Math.max(facts.high, past.high, ...levels));
     const bottom = height - BOTTOM - rail, top = TOP + roof;
     const x = new LinearScale(x0, x1, LEFT, width - RIGHT);
     const y = new (this.panel.log ? LogScale : LinearScale)(low, high, bottom, top);
@@ -267,13 +267,14 @@ function band(context, steps, low, high, from, end, x, y, drawn) {
 function survey(lines, x0, x1, log, until) {
   const facts = { low: Infinity, high: -Infinity, below: 0, above: 0 };
   for (const { curve, series, to } of lines) {
-    const [from, end] = window_(series, x0, Math.min(x1, until));
+    // The axis holds the whole run that is known, so that looking back moves nothing; counted is what is drawn.
+    const [from, end] = window_(series, x0, x1), shown = window_(series, x0, Math.min(x1, until))[1];
     const columns = curve.seeds ? [...series.seeds, ...(to && to.n === series.n ? to.seeds : [])] : [series.mean];
     for (const values of columns) {
       for (let i = from; i < end; i++) {
         const v = values[i];
-        if (v === Infinity) facts.above++;
-        else if (log && v <= 0) facts.below += to && columns.indexOf(values) >= series.seeds.length ? 0 : 1;
+        if (v === Infinity) facts.above += i < shown ? 1 : 0;
+        else if (log && v <= 0) facts.below += i >= shown || (to && columns.indexOf(values) >= series.seeds.length) ? 0 : 1;
         else if (v < facts.low || v > facts.high) {
           if (v < facts.low) facts.low = v;
           if (v > facts.high) facts.high = v;

@@ -20,9 +20,10 @@ export class Ladder {
     context.textBaseline = "middle";
     const left = 10 + Math.max(...this.rows.map(({ label }) => context.measureText(label).width)), said = Math.max(...this.rows.map((row) => context.measureText(words(row)).width));
     const lower = end("lower"), upper = end("upper"), known = [...this.rows.map((row) => row.value), lower, upper].filter(Number.isFinite);
-    // The axis holds its place: it widens where a value leaves it and never shrinks.
-    this.low = Math.min(this.low ?? Infinity, ...known);
-    this.high = this.panel.bounds?.[1] ?? Math.max(this.high ?? -Infinity, ...known);
+    // One axis for all arms, seeds and heads, as far as anything has been read.
+    const [least, most] = model.scales[this.panel.reading]?.range || [Math.min(...known), Math.max(...known)];
+    this.low = least;
+    this.high = this.panel.bounds?.[1] ?? most;
     if (this.panel.log) [this.low, this.high] = [Math.min(this.low, this.high / 10), Math.max(this.high, this.low * 10)];
     const from = this.panel.log ? this.low / 1.3 : this.panel.bounds ? Math.max(this.panel.bounds[0], Math.floor(this.low * 5 - 0.5) / 5) : 0;
     const x = new (this.panel.log ? LogScale : LinearScale)(from, (this.panel.log ? 1.3 : 1) * this.high, left + GAP, width - RIGHT - said - GAP), tall = (height - TOP - BOTTOM) / this.rows.length;

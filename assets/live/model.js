@@ -74,6 +74,7 @@ export class Model {
     this.state = "waiting";
     this.selection = { arm: 0, seed: 0, layer: 0, head: 0, batch: false };
     this.events = [];
+    this.scales = {};  // how far axes reach, by kind of reading: the same for all arms and seeds
     this.forget();
   }
 

@@ -6,7 +6,6 @@ import { LinearScale } from "./scale.js";
 import { marker, prepare } from "./theme.js";
 
 const TAIL = 24, MOST_TAILS = 70, MOST_LABELS = 30;
-const AT_ONCE = 16;  // frames of the history looked at in one drawing; the rest follow in the next ones
 const LEFT = 34, BOTTOM = 18;
 
 export class Plane {
@@ -21,7 +20,7 @@ export class Plane {
     const model = pictures.model(frame, meta);
     if (!model.finite) { this.lost(context, view.theme, width, height); return; }
     const place = (name, at) => pictures.placed(name, at, meta, frames[0]);
-    if (this.widen(frames, (name, at) => (pictures.model(at, meta).finite ? place(name, at).placed : []))) view.schedule();
+    if (!this.reach(view.model.scales[this.panel.reading])) return;
     const size = Math.max(20, Math.min(width - LEFT - 6, height - BOTTOM - 6)), left = LEFT + (width - LEFT - 6 - size) / 2, top = 4;
     const [cx, cy] = this.centre, half = this.half;
     const x = new LinearScale(cx - half, cx + half, left, left + size), y = new LinearScale(cy - half, cy + half, top + size, top);
@@ -130,26 +129,14 @@ export class Plane {
     }
   }
 
-  // The axes hold everything known of the run and never shrink; true while there is more to look at.
-  widen(frames, placed) {
-    if (this.seen !== frames || frames.length < this.looked) Object.assign(this, { seen: frames, looked: 0, half: 0, centre: [0, 0], ends: [Infinity, Infinity, -Infinity, -Infinity] });
-    const { ends } = this;
-    const end = Math.min(frames.length, this.looked + AT_ONCE);
-    for (; this.looked < end; this.looked++) {
-      for (const name of this.panel.layers) {
-        for (const [a, b] of placed(name, frames[this.looked])) {
-          ends[0] = Math.min(ends[0], a); ends[1] = Math.min(ends[1], b);
-          ends[2] = Math.max(ends[2], a); ends[3] = Math.max(ends[3], b);
-        }
-      }
-    }
-    const [cx, cy] = this.centre, reach = Math.max(ends[2] - cx, cx - ends[0], ends[3] - cy, cy - ends[1]);
-    if (!(reach <= 0.97 * this.half) && Number.isFinite(reach)) {
-      this.centre = [(ends[0] + ends[2]) / 2, (ends[1] + ends[3]) / 2];
-      this.half = 1.15 * Math.max((ends[2] - ends[0]) / 2, (ends[3] - ends[1]) / 2, 1e-6);
-    }
-    this.half = this.half || 1;
-    return this.looked < frames.length;
+  // A square that holds the layers shown here, of all arms and seeds and over all that is recorded.
+  reach(scales) {
+    const squares = this.panel.layers.map((name) => scales?.[name]).filter(Boolean);
+    if (!squares.length) return false;
+    const ends = [0, 1].map((axis) => [Math.min(...squares.map(({ centre, half }) => centre[axis] - half)), Math.max(...squares.map(({ centre, half }) => centre[axis] + half))]);
+    this.centre = ends.map(([low, high]) => (low + high) / 2);
+    this.half = Math.max(...ends.map(([low, high]) => (high - low) / 2));
+    return true;
   }
 
   words(context, theme, left, size, marked) {

@@ -3,14 +3,14 @@
 import { number } from "./dom.js";
 import { prepare } from "./theme.js";
 
-const AT_ONCE = 16;  // frames of the history looked at in one drawing
+const LEAST_MOST = 0.05;
 
 export class Rows {
   constructor(panel, canvas) { Object.assign(this, { panel, canvas, box: null, cell: null, note: "", legend: [] }); }
 
   draw(view) {
     const { context, width, height } = prepare(this.canvas, view.theme.font);
-    const { pictures } = view, meta = pictures.meta(this.panel), frames = pictures.frames(this.panel);
+    const { pictures } = view, meta = pictures.meta(this.panel);
     const frame = view.model.frameAt("numbers", this.panel.reading, view.until());
     if (!meta || !frame || width < 60) return;
     const { theme } = view, seen = pictures.look(frame, meta), own = pictures.ownLook(frame, meta);
@@ -18,7 +18,7 @@ export class Rows {
     const list = [...(own ? [{ look: own, key: "sequence:own" }] : []), ...order.map((i) => ({ look: seen[i], key: `sequence:${i}`, of: meta.classes[i] }))];
     const left = 40, top = 16, w = (width - left - 46) / keys, h = (height - top - 6) / list.length;
     this.box = { left, top, w, h, keys, list, meta };
-    const most = this.scale(frames, meta, pictures, view), marked = pictures.marked(meta);
+    const most = Math.max(LEAST_MOST, view.model.scales[this.panel.reading]?.range?.[1] ?? 0), marked = pictures.marked(meta);
     list.forEach(({ look, key }, r) => {
       look.row.forEach((a, t) => {
         const shade = 3 * Math.min(255, Math.round((255 * a) / most));
@@ -80,17 +80,6 @@ export class Rows {
       this.ordered = { meta, rows: meta.tokens.map((_, i) => i).sort((a, b) => meta.classes[a] - meta.classes[b] || ones(a) - ones(b)) };
     }
     return this.ordered.rows;
-  }
-
-  // The largest weight of the run so far: the scale widens and never shrinks.
-  scale(frames, meta, pictures, view) {
-    if (this.seen !== frames || frames.length < this.looked) Object.assign(this, { seen: frames, looked: 0, most: 0.05 });
-    const end = Math.min(frames.length, this.looked + AT_ONCE);
-    for (; this.looked < end; this.looked++) {
-      for (const { row } of pictures.look(frames[this.looked], meta)) for (const a of row) if (a > this.most) this.most = a;
-    }
-    if (this.looked < frames.length) view.schedule();
-    return this.most;
   }
 
   at(x, y) {

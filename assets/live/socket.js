@@ -51,6 +51,7 @@ export class Connection {
     }
     const message = JSON.parse(data);
     if (message.type === "hello") this.view.onHello(message);
+    else if (message.type === "scales") this.view.onScales(message.scales);
     else if (message.type === "status") this.view.onStatus(message.status);
     else if (message.type === "events") this.view.onEvents(message.events);
     else if (message.type === "command") this.view.onCommand(message);

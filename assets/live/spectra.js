@@ -7,7 +7,7 @@ import { armStyle, prepare } from "./theme.js";
 const LEFT = 46, RIGHT = 10, TOP = 18, BOTTOM = 22, NEAR = 12;
 
 export class Spectra {
-  constructor(panel, canvas) { Object.assign(this, { panel, canvas, column: 0, held: new HeldRange(true), note: "", places: [], looked: null }); }
+  constructor(panel, canvas) { Object.assign(this, { panel, canvas, column: 0, held: new HeldRange(true), note: "", places: [] }); }
 
   columns(view) { return view.model.meta(this.panel.reading, view.model.selection.arm)?.column_labels || []; }
 
@@ -19,8 +19,8 @@ export class Spectra {
     const column = Math.min(this.column, frames[0].columns - 1), until = view.until(), of = (frame, rank) => frame.values[rank * frame.columns + column];
     const shown = frames.filter(({ step }) => step <= until && (!view.zoom || (step >= view.zoom[0] && step <= view.zoom[1])));
     const [x0, x1] = view.zoom || [0, niceSteps(view.replay ? view.model.hello.steps : view.model.step, view.model.hello.steps)];
-    // The range holds for all matrices and all steps seen, so that choosing another moves no axis.
-    const [low, high] = this.held.hold(...ends(frames, this));
+    // The range holds for all arms, heads, matrices and steps, so that choosing another moves no axis.
+    const [low, high] = this.held.hold(...(view.model.scales[this.panel.reading]?.range || [Infinity, -Infinity]));
     const x = new LinearScale(x0, x1, LEFT, width - RIGHT), y = new LogScale(low, high, height - BOTTOM, TOP);
     Object.assign(this, { frames: shown, x, y, of, rows: frames[0].rows, name: meta.column_labels[column], labels: meta.row_labels });
     this.axes(context, theme, width, height);
@@ -96,15 +96,4 @@ export class Spectra {
     const last = this.frames?.[this.frames.length - 1];
     return last ? this.labels.map((label, rank) => [`${label} of ${this.name}`, number(this.of(last, rank)), `step ${last.step}`]) : [];
   }
-}
-
-function ends(frames, chart) {
-  if (chart.looked !== frames[frames.length - 1]) {
-    const [before] = [chart.known || [Infinity, -Infinity]];
-    let [low, high] = before;
-    for (const v of frames[frames.length - 1].values) if (v > 0 && Number.isFinite(v)) { low = Math.min(low, v); high = Math.max(high, v); }
-    for (const v of frames[0].values) if (v > 0 && Number.isFinite(v)) { low = Math.min(low, v); high = Math.max(high, v); }
-    Object.assign(chart, { looked: frames[frames.length - 1], known: [low, high] });
-  }
-  return chart.known;
 }

@@ -27,8 +27,7 @@ export class States {
     const frames = model.framesOf("table", this.panel.reading).filter(({ step }) => step <= view.until());
     const [x0, x1] = view.zoom || [0, niceSteps(view.replay ? model.hello.steps : model.step, model.hello.steps)];
     const all = meta.names.map((_, row) => frames.map((f) => ({ step: f.step, ...this.read(f, row, layer, head) })));
-    const finite = all.flat().flatMap(({ bound, measured }) => [bound, measured]).filter((v) => v > 0 && Number.isFinite(v));
-    const range = this.held.hold(Math.min(...finite), Math.max(...finite)), tall = (height - FOOT) / meta.names.length;
+    const range = this.held.hold(...(model.scales[this.panel.reading]?.range || [Infinity, -Infinity])), tall = (height - FOOT) / meta.names.length;
     const x = new LinearScale(x0, x1, LEFT, width - RIGHT), colour = armStyle(theme, arm).colour;
     meta.names.forEach((name, row) => {
       const top = row * tall, now = this.read(frame, row, layer, head), word = WORDS[now.state] || WORDS[4];

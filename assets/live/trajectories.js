@@ -1,4 +1,4 @@
-// Points in the plane with their tails; one scale for both axes, locked over the run.
+// Points in the plane with their tails; one scale for both axes, the same for all arms and seeds of the run.
 
 import { number, share } from "./dom.js";
 import { prepare } from "./theme.js";
@@ -18,9 +18,10 @@ export class Trajectories {
     const frames = this.frames(view);
     const frame = view.model.frameAt("points", this.reading, view.until());
     const meta = view.model.meta(this.reading, view.model.selection.arm);
-    if (!frame || !meta?.labels) return;
+    const scale = view.model.scales[this.reading]?.points;
+    if (!frame || !meta?.labels || !scale) return;
     const { theme } = view;
-    this.widen(frames);
+    Object.assign(this, scale);
     const size = Math.min(width - 4, height - 24), left = (width - size) / 2, top = 4;
     const [cx, cy] = this.centre, zoom = size / 2 / this.half;
     const put = (points, i) => [left + size / 2 + (points[2 * i] - cx) * zoom, top + size / 2 - (points[2 * i + 1] - cy) * zoom];
@@ -72,30 +73,6 @@ export class Trajectories {
     this.legend = groups.map((name) => ({
       name, colour: theme.groups[groups.indexOf(name) % theme.groups.length], shape: ["●", "■", "▲"][groups.indexOf(name) % 3],
     }));
-  }
-
-  // The axes hold everything seen so far and widen with room to spare, so that they hardly ever move.
-  widen(frames) {
-    if (this.seen !== frames || frames.length < this.looked) {
-      Object.assign(this, { seen: frames, looked: 0, half: 0, centre: [0, 0], ends: [Infinity, Infinity, -Infinity, -Infinity] });
-    }
-    const { ends } = this;
-    for (; this.looked < frames.length; this.looked++) {
-      const { points } = frames[this.looked];
-      for (let i = 0; i < points.length / 2; i++) {
-        const x = points[2 * i], y = points[2 * i + 1];
-        if (!Number.isFinite(x + y)) continue;
-        ends[0] = Math.min(ends[0], x); ends[1] = Math.min(ends[1], y);
-        ends[2] = Math.max(ends[2], x); ends[3] = Math.max(ends[3], y);
-      }
-    }
-    const [cx, cy] = this.centre;
-    const reach = Math.max(ends[2] - cx, cx - ends[0], ends[3] - cy, cy - ends[1]);
-    if (!(reach <= 0.95 * this.half) && Number.isFinite(reach)) {
-      this.centre = [(ends[0] + ends[2]) / 2, (ends[1] + ends[3]) / 2];
-      this.half = 1.25 * Math.max((ends[2] - ends[0]) / 2, (ends[3] - ends[1]) / 2, 1e-6);
-    }
-    this.half = this.half || 1;
   }
 
   frame(context, theme, left, top, size, frame) {

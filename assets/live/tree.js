@@ -15,8 +15,8 @@ export class Tree {
     this.said = [];
     if (!frame || !meta?.row_labels || width < 120) return;
     const tokens = meta.row_labels, answer = this.answer(view, tokens.join(" "));
-    // The scale widens over the run and never shrinks; what it is now is printed.
-    for (const v of frame.values) if (v > this.most) this.most = v;
+    // One scale for all arms, which widens over the run and never shrinks; what it is now is printed.
+    this.most = model.scales[this.panel.reading]?.range?.[1] ?? 0;
     const right = answer ? Math.min(150, width * 0.3) : 0;
     this.tree(context, theme, tokens, frame.values, width - right - 10, height - 8);
     if (answer) this.bars(context, theme, answer, width - right + 8, right - 10, height);

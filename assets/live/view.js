@@ -113,6 +113,8 @@ export class View {
 
   onCommand(message) { this.header.answered(message); }
 
+  onScales(scales) { Object.assign(this.model.scales, scales); this.schedule(false); }
+
   onConnection(state, reason) {
     this.root.dataset.link = state;
     this.header.connection(state, reason);

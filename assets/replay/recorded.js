@@ -17,10 +17,11 @@ export class Connection {
   }
 
   open() {
-    const { view, recording: { hello, events } } = this;
+    const { view, recording: { hello, events, scales } } = this;
     view.onConnection("connected");
     view.onHello(hello);
     view.onEvents(events);
+    view.onScales(scales);
     view.onStatus(hello.status);
     this.opened = true;
     this.show();

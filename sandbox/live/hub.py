@@ -11,6 +11,7 @@ from typing import Any
 from sandbox.foundations.errors import RunUnavailable
 from sandbox.live.feed import Feed
 from sandbox.live.hello import ASSETS
+from sandbox.live.scales import Scales
 from sandbox.live.selection import Selection
 from sandbox.live.updates import Cursor, next_update
 from sandbox.live.wire import with_sequence
@@ -44,6 +45,7 @@ class Channel:
 
     def __init__(self, feed: Feed, state_of: StateOf | None) -> None:
         self.feed = feed
+        self.scales = Scales(feed)
         self.viewers = 0
         self._state_of = state_of
         self._changed = asyncio.Event()

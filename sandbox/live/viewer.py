@@ -50,6 +50,7 @@ class Viewer:
         self._asked = asyncio.Event()
         self._acked = asyncio.Event()
         self._sequence = 0
+        self._scales: dict[str, Any] = {}
         self._came = self._sent = time.monotonic()
         self._allowance = BURST
         self._counted = time.monotonic()
@@ -163,6 +164,7 @@ class Viewer:
         self._wanted.clear()
 
     async def _send_update(self) -> None:
+        await self._send_scales()
         self._sequence += 1
         now = time.monotonic()
         settled = now - self._came > SETTLING and now - self._sent < LONG_GAP
@@ -174,6 +176,14 @@ class Viewer:
         self._allowance -= 1.0
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._acked.wait(), ACK_PATIENCE)
+
+    async def _send_scales(self) -> None:
+        """How far axes reach, before the pictures that need it; said again only where it has changed."""
+        scales = self.channel.scales.look(self.selection.open)
+        news = {kind: scale for kind, scale in scales.items() if self._scales.get(kind) != scale}
+        if news:
+            self._scales |= news
+            await self._tell({"type": "scales", "scales": news})
 
     def _allowed(self) -> float:
         """Updates that may be sent now: earned at RATE, at most two saved up."""

@@ -157,10 +157,8 @@ def test_a_pause_sends_the_state_and_then_the_curves_whole(client: TestClient, r
         until_update(socket)
         run.grow(60, state="paused")
         told, update = until_update(socket)
-        assert {
-            "type": "status",
-            "status": {"state": "paused", "step": 60, "seconds": 0.61, "reason": ""},
-        } in told
+        (status,) = (words["status"] for words in told if words["type"] == "status")
+        assert (status["state"], status["step"], status["seconds"]) == ("paused", 60, 0.61)
         assert update.state == "paused" and update.flags == FULL and steps_of(update) == [0, 20, 40, 60]
 
 

@@ -12,6 +12,7 @@ from starlette.websockets import WebSocket
 
 from sandbox.live.feed import Feed
 from sandbox.live.hub import Channel
+from sandbox.live.scales import Scales
 from sandbox.live.tokens import Permission, Tokens
 from sandbox.live.updates import Cursor, Selection, next_update
 from sandbox.live.viewer import Viewer
@@ -24,6 +25,7 @@ class Scene(WebSocket, Channel):
     def __init__(self, feed: Feed, when: str) -> None:
         self.feed, self.when, self.told, self.greeted = feed, when, list[str](), list[int]()
         self.scope = {}  # a socket is a mapping over its scope
+        self.scales = Scales(feed)
         self.move: Callable[[], object] = feed.refresh
 
     def news(self) -> asyncio.Event:

@@ -4,6 +4,7 @@ from sandbox.foundations.registry import discover
 from sandbox.live.panels.family import (
     Curve,
     Panel,
+    columns_side_by_side,
     curve_columns,
     declare_panels,
     drawn_kinds,
@@ -17,6 +18,7 @@ discover(__name__, __path__)
 __all__ = [
     "Curve",
     "Panel",
+    "columns_side_by_side",
     "curve_columns",
     "declare_panels",
     "drawn_kinds",

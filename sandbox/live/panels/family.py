@@ -7,6 +7,9 @@ from typing import Any, ClassVar
 from sandbox.foundations.idea import Idea
 from sandbox.foundations.registry import Registry
 
+MOST_MISSED = ", most missed"
+"""How the label of a column ends that says by how much another one misses, and has no place on its axis."""
+
 
 @dataclass(frozen=True)
 class Curve:
@@ -101,6 +104,12 @@ def standard_columns() -> tuple[frozenset[str], frozenset[str]]:
     panels = [panel for panel in _in_order() if not panel.section]
     curves = {n for p in panels for c in p.curves for n in (c.column, c.to) if "/" in n and c.on}
     return frozenset(curves), frozenset(name for p in panels for name, _ in (*p.facts, *p.table))
+
+
+def columns_side_by_side() -> dict[str, list[str]]:
+    """The `kind/column` names, by kind, whose present values some panel draws on one axis."""
+    panels = [panel for panel in _in_order() if panel.renderer == "ladder"]
+    return {p.reading: [c for c, label in p.table if not label.endswith(MOST_MISSED)] for p in panels}
 
 
 def open_kinds() -> list[str]:

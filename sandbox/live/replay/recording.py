@@ -12,6 +12,7 @@ import numpy as np
 from sandbox.foundations.errors import InvalidData, RunUnavailable
 from sandbox.live.feed import Feed
 from sandbox.live.hello import hello
+from sandbox.live.scales import Scales
 from sandbox.live.selection import Selection, shape_of_heads
 from sandbox.live.updates import Cursor, next_update
 from sandbox.live.wire import HEADER, Update, decode, encode
@@ -44,12 +45,15 @@ class Recording:
     """Most pictures of one kind that are kept."""
     recorded: int
     """Most pictures of one kind that a viewer of the server would have got."""
+    scales: dict[str, Any]
+    """How far the axes of pictures reach, by kind."""
 
     def to_plain(self) -> dict[str, Any]:
         """JSON values for the page."""
         return {
             "hello": self.hello,
             "events": self.events,
+            "scales": self.scales,
             "header": base64.b64encode(self.header).decode(),
             "chunks": [[count, base64.b64encode(data).decode()] for count, data in self.chunks],
             "parts": self.parts,
@@ -180,7 +184,8 @@ def _fitted(feed: Feed, found: list[Found], budget: int) -> Recording:
             )
         most = max(FEWEST_PICTURES, min(most - 1, int(most * budget / size * 1.05)))
     header = encode(found[0][1])[: HEADER.size]
-    return Recording(hello(feed, steer=False), feed.events, header, chunks, parts, most, recorded)
+    scales = Scales(feed).look(feed.kinds())
+    return Recording(hello(feed, steer=False), feed.events, header, chunks, parts, most, recorded, scales)
 
 
 def _chunks(found: list[Found], most: int) -> tuple[list[Chunk], dict[str, list[int]]]:
