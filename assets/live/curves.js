@@ -38,6 +38,7 @@ export class Curves {
     if (width < 60 || height < 50) return;
     const lines = this.lines(view), until = view.until();
     const [x0, x1] = view.zoom || [0, niceSteps(view.replay ? view.model.hello.steps : view.model.step, view.model.hello.steps)];
+    const ghosts = view.ghost.lines(this.panel.curves, this.shown), past = survey(ghosts, x0, x1, this.panel.log, Infinity);
     const facts = survey(lines, x0, x1, this.panel.log, until);
     const wants = `${view.zoom || ""}/${[...this.shown]}`;
     if (wants !== this.ranged) { this.held.reset(); this.ranged = wants; }
@@ -55,6 +56,7 @@ export class Curves {
     context.rect(LEFT - 1, 0, width - RIGHT - LEFT + 6, height - BOTTOM + 4);
     context.clip();
     this.levels(context, theme, view, y);  // beneath: no word may hide a curve
+    for (const ghost of ghosts) this.ghost(context, theme, view, ghost, x0, x1);
     for (const line of lines) this.line(context, theme, line, x0, x1, until);
     for (const line of lines) this.marks(context, theme, line, x0, x1, until, rail, roof);
     context.restore();
@@ -198,8 +200,21 @@ export class Curves {
     }
   }
 
+  ghost(context, theme, view, ghost, x0, x1) {
+    const { series } = ghost, { x, y } = this.area, [from, end] = window_(series, x0, x1);
+    if (end > from) view.ghost.draw(context, theme, ghost, (values) => stroke(context, series.steps, values, from, end, x, y, (v) => (y.log ? v > 0 : true) && Number.isFinite(v)));
+  }
+
   playhead(context, theme, view, x) {
     const { top, bottom, left, right } = this.area;
+    context.setLineDash([2, 3]);
+    for (const step of view.ghost.marks()) {
+      context.strokeStyle = theme.reference;
+      context.lineWidth = 1;
+      const at = Math.round(x.place(step)) + 0.5;
+      if (step >= x.low && step <= x.high && at >= left && at <= right) line(context, at, top, at, bottom);
+    }
+    context.setLineDash([]);
     for (const [step, colour] of [[view.replay || view.viewing === null ? null : view.viewing, theme.accent], [view.hoverStep(), theme.axis]]) {
       if (step === null || step < x.low || step > x.high) continue;
       context.strokeStyle = colour;

@@ -37,7 +37,8 @@ function takeOver(place, data) {
   return root;
 }
 
-export function mount(parent, data) {
+// `act` tells the page what was pressed that is the page's to do, as a name and a value.
+export function mount(parent, data, act = null) {
   let root = parent.querySelector(".acs-live");
   if (opening) root = takeOver(root, data);
   if (data.height) Object.assign(root.style, { height: `${data.height}px`, overflow: "auto" });
@@ -52,6 +53,8 @@ export function mount(parent, data) {
     views.set(root, new View(root, data));
   }
   const view = views.get(root);
+  view.act = act;
+  view.schedule();
   style(() => view.schedule());
   return () => { view.leaving = setTimeout(() => view.leave(), root.isConnected ? GRACE : 0); };
 }

@@ -100,7 +100,7 @@ export class Model {
       this.forgetFrames();
       for (const key of this.series.keys()) {
         const column = this.hello.columns[Math.floor(key / 256)];
-        if (column.per === "head" || column.name === "loss") this.series.delete(key);
+        if (column.per === "head" || column.name === "loss" || column.name === "parent/loss") this.series.delete(key);
       }
     }
     Object.assign(this, { step: update.step, seconds: update.seconds, rate: update.rate, state: update.state });
@@ -140,7 +140,7 @@ export class Model {
     const wanted = new Set(this.selection.curves), here = new Set();
     for (const [key, series] of this.series) {
       const column = Math.floor(key / 256), per = this.hello?.columns[column]?.per;
-      if (per === "group" || (per === "head" && this.selection.curves && !wanted.has(column))) continue;
+      if (per === "group" || this.hello?.columns[column]?.name.startsWith("parent/") || (per === "head" && this.selection.curves && !wanted.has(column))) continue;
       here.add(column);
       least = Math.min(least, series.last);
     }

@@ -2,6 +2,7 @@
 
 import { calm, el, setText, whole } from "./dom.js";
 import { icon } from "./icons.js";
+import { Onward } from "./onward.js";
 import { prepare, sizeOf } from "./theme.js";
 
 const PLAYTIME = 12;
@@ -30,12 +31,13 @@ export class Transport {
     this.field = el("input", { type: "number", class: "acs-step", min: 0, step: 1, "aria-label": "Go to step", title: "Go to step (G)", onchange: () => this.go(Number(this.field.value)) });
     this.live = el("button", { type: "button", class: "acs-chip acs-live-chip", "aria-pressed": "true", title: "Show the latest step and follow it (L)", onclick: () => this.follow() }, "LIVE");
     this.reset = el("button", { type: "button", class: "acs-chip", hidden: true, title: "Show all steps again (Z, double click or Esc)", onclick: () => view.zoomTo(null) }, "Reset zoom");
+    this.onward = new Onward(view);
     this.viewing = el("b", { class: "acs-viewing" });
     this.trained = el("span", { class: "acs-clock", hidden: true });  // where the header is covered
     this.said = el("span", { class: "acs-said", role: "status" });
     this.node = el("div", { class: "acs-time", role: "group", "aria-label": "Viewing: the step that is shown" },
       el("div", { class: "acs-bar" }, el("span", { class: "acs-caption", title: "These buttons choose the step that is shown; they never train" }, "Viewing"), this.first, this.back, this.play, this.next, this.last_, this.rate, this.track, this.field, view.replay ? null : this.live),
-      el("div", { class: "acs-words" }, el("span", { class: "acs-clock" }, this.viewing), this.trained, this.said, this.reset));
+      el("div", { class: "acs-words" }, el("span", { class: "acs-clock" }, this.viewing), this.trained, this.said, this.reset, this.onward.button));
   }
 
   get last() { return this.view.replay ? this.view.model.hello?.steps || this.view.model.step : this.view.model.step; }
@@ -159,6 +161,8 @@ export class Transport {
     else setText(this.said, "");
     this.live.setAttribute("aria-pressed", String(following));
     this.reset.hidden = !view.zoom;
+    this.onward.draw();
+    view.ghost.write();
     this.mark();
   }
 

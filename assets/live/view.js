@@ -1,6 +1,7 @@
 // The whole live view: puts the parts together, keeps what is shared by all panels, draws once per frame.
 
 import { el } from "./dom.js";
+import { Ghost } from "./ghost.js";
 import { Header } from "./header.js";
 import { Keys } from "./keys.js";
 import { Model } from "./model.js";
@@ -27,6 +28,7 @@ export class View {
     this.pictures = new Pictures(this);
     this.header = new Header(this);
     this.transport = new Transport(this);
+    this.ghost = new Ghost(this);
     this.projector = new Projector(this);
     this.keys = new Keys(this);
     this.own = new OwnSequence(this);
@@ -35,7 +37,7 @@ export class View {
     this.grid = el("div", { class: "acs-grid" });
     this.wait = el("p", { class: "acs-wait" }, this.replay ? "Opening the recorded run…" : "Waiting for the run's first step…");
     this.folds = el("div", { class: "acs-folds" });
-    root.replaceChildren(this.header.node, this.transport.node, this.projector.node, this.wait, this.grid, this.folds);
+    root.replaceChildren(this.header.node, this.transport.node, this.ghost.node, this.projector.node, this.wait, this.grid, this.folds);
     this.theme = readTheme(root, null);
     this.resizing = new ResizeObserver(() => this.schedule());
     root.addEventListener("acs-resized", () => this.schedule());
@@ -111,9 +113,9 @@ export class View {
 
   onEvents(events) { this.model.events = events; this.schedule(); }
 
-  onCommand(message) { this.header.answered(message); }
-
   onScales(scales) { Object.assign(this.model.scales, scales); this.schedule(false); }
+
+  onCommand(message) { this.header.answered(message); }
 
   onConnection(state, reason) {
     this.root.dataset.link = state;

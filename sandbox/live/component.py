@@ -1,6 +1,7 @@
 """The component that pages place: one element, mounted once, that owns the whole live view."""
 
 import time
+from collections.abc import Callable
 from typing import Any, Literal
 
 import streamlit as st
@@ -8,16 +9,19 @@ import streamlit as st
 from sandbox.live.routes import BUNDLE, address_of
 from sandbox.live.tokens import LIFETIME, Permission, Tokens
 
+FORK = "fork"
+"""What the view calls the step to go on from when it tells the page."""
+
 # Streamlit sends this script with every mount, so it only imports the real one, which the page has asked for.
 LOADER = """
 export default function (component) {
-  const { parentElement, data } = component;
+  const { parentElement, data, setTriggerValue } = component;
   const address = new URL(data.script, document.baseURI);
   let gone = false;
   let leave = null;
   const complaint = "The live view could not be loaded; reload the page.";
   import(address.href)
-    .then((module) => { if (!gone) leave = module.mount(parentElement, data); })
+    .then((module) => { if (!gone) leave = module.mount(parentElement, data, setTriggerValue); })
     .catch(() => { parentElement.querySelector(".acs-live").textContent = complaint; });
   return () => { gone = true; if (leave) leave(); };
 }
@@ -46,14 +50,26 @@ def live_view(
     height: int | None = None,
     steer: bool = False,
     panels: tuple[str, ...] | None = None,
+    on_continue: Callable[[int], None] | None = None,
 ) -> None:
     """Place the live view of a run (or of `recorded:NAME`) on the page; call it outside any fragment.
 
     `mode="replay"` plays what is recorded from the start; `steer` shows the buttons that act on the run;
-    `panels` limits which panels stand there, by kind. Without `height` it is as tall as its panels.
+    `panels` limits which panels stand there, by kind; `on_continue` is called with the step that somebody
+    wants to go on from. Without `height` it is as tall as its panels.
     """
     data = live_data(run_id, _token(run_id, steer, key), mode, panels)
-    _live_view(key=key, data=data | {"script": address_of(BUNDLE), "height": height})
+
+    def asked() -> None:
+        step = (st.session_state.get(key) or {}).get(FORK)
+        if on_continue is not None and isinstance(step, int):
+            on_continue(step)
+
+    _live_view(
+        key=key,
+        data=data | {"script": address_of(BUNDLE), "height": height},
+        on_fork_change=asked,  # named after FORK
+    )
 
 
 def _token(run_id: str, steer: bool, key: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from sandbox.live.ghost import ghost_columns
 from sandbox.live.growing_rows import Rows
 from sandbox.live.panels import curve_columns, drawn_kinds, fact_columns, open_kinds
 from sandbox.store.schema import foreign_tables
@@ -132,7 +133,7 @@ class Feed:
         """
         declared = dict.fromkeys((*curve_columns(), *fact_columns()))
         later = [name for name in self.head_columns() if name not in declared]
-        return [*SCALARS, *declared, *self.groups, *later][:MOST_COLUMNS]
+        return [*SCALARS, *ghost_columns(self.meta), *declared, *self.groups, *later][:MOST_COLUMNS]
 
     def kinds(self) -> list[str]:
         """Kinds of reading that may travel, at the place that is their number on the wire."""
@@ -278,7 +279,7 @@ class Feed:
         seeds = len(self.seeds)
         heads = self.head_columns()
         for arm in range(len(self.arms)):
-            for name in (*SCALARS, *self.groups):
+            for name in (*SCALARS, *ghost_columns(self.meta), *self.groups):
                 rows = self.rows.setdefault((arm, name), Rows((seeds,)))
                 for step, data in connection.execute(
                     "SELECT step, data FROM scalars WHERE arm=? AND name=? AND step>? ORDER BY step",

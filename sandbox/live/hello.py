@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.live.feed import SCALARS, Feed
+from sandbox.live.ghost import ghost_columns, parent_of
 from sandbox.live.panels import declare_panels
 from sandbox.live.selection import shape_of_heads
 from sandbox.live.wire import STATES, VERSION
@@ -27,8 +28,11 @@ def hello(feed: Feed, *, steer: bool) -> dict[str, Any]:
     """The JSON that opens a connection, and opens it again when the run tells something new about itself."""
     experiment = feed.meta.get("experiment", {})
     layers, heads = shape_of_heads(feed)
-    columns = [{"name": name, "per": "seed", "unit": SCALAR_UNITS.get(name, "share")} for name in SCALARS]
-    for name in feed.columns()[len(SCALARS) :]:
+    known = (*SCALARS, *ghost_columns(feed.meta))
+    columns = [
+        {"name": n, "per": "seed", "unit": SCALAR_UNITS.get(n.rpartition("/")[2], "share")} for n in known
+    ]
+    for name in feed.columns()[len(known) :]:
         per, unit = ("group", "share") if name in feed.groups else ("head", _unit(feed, name))
         columns.append({"name": name, "per": per, "unit": unit})
     kinds = [str((experiment.get(part) or {}).get("kind", "")) for part in ("model", "task")]
@@ -53,6 +57,7 @@ def hello(feed: Feed, *, steer: bool) -> dict[str, Any]:
         "notes": list(feed.meta.get("notes") or []),
         "palette": palette(),
         "waiting": feed.waiting,
+        "parent": parent_of(feed.meta),
         "deepnorm": residual_constants(experiment),
         "status": feed.status,
     }

@@ -3,13 +3,14 @@
 from dataclasses import dataclass, field
 
 from sandbox.live.feed import Feed
+from sandbox.live.ghost import COLUMNS
 from sandbox.live.panels import standard_columns
 
 STANDARD_PICTURES = ("trajectories", "attention map")
 """What is sent to a viewer that does not say which pictures are open."""
 MOST_OPEN = 64
-BATCH = "loss"
-"""The batch's loss of every step; it travels only while somebody looks at it."""
+BATCH = ("loss", "parent/loss")
+"""The batch's loss of every step, and the parent's; they travel only while somebody looks at them."""
 ALL_HEADS = "all heads"
 REGION = "region"
 MOST_TOKENS = 2**16 - 1
@@ -47,7 +48,9 @@ class Selection:
         """Whether a recorded series is drawn as a curve now."""
         if name in feed.groups:
             return self.groups
-        return name in self.curves if "/" in name else name != BATCH or self.batch
+        if "/" not in name or name in COLUMNS:
+            return name not in BATCH or self.batch
+        return name in self.curves
 
     def pictures(self, feed: Feed) -> list[str]:
         """The open kinds that the run has, and `kind/all heads` for the small pictures."""

@@ -74,7 +74,7 @@ def next_update(
     elif cursor.selection != selection:
         flags = RESELECTED
         per_head = feed.head_columns()
-        kept = {k: n for k, n in cursor.sent.items() if k[1] not in per_head and k[1] != BATCH}
+        kept = {k: n for k, n in cursor.sent.items() if k[1] not in per_head and k[1] not in BATCH}
         cursor = Cursor(kept, {}, {}, selection)
     # What is looked at no more is forgotten, so that it comes whole when it is opened again.
     kept = {key: n for key, n in cursor.sent.items() if selection.wants(feed, key[1])}
@@ -126,7 +126,7 @@ def _rows(
         if name in heads:
             values = values[:, :, *place(selection, values.shape[2:])]
         steps = rows.steps[start : rows.count]
-        count = buckets[0 if name == BATCH else 1]
+        count = buckets[0 if name in BATCH else 1]
         keep = kept_rows(values, count) if count else np.array([len(steps) - 1])
         sent[arm, name] = rows.count
         chosen = steps[keep]

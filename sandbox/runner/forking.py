@@ -12,9 +12,8 @@ from sandbox.runner import queue
 from sandbox.runner.fork_plan import OPTIMIZER, PACE, Plain, values_at
 from sandbox.runner.ghost import PARENT, copy_ghost, history
 from sandbox.runner.names import new_run_id
-from sandbox.store import Run, RunWriter, run_path
+from sandbox.store import Event, Run, RunWriter, run_path
 from sandbox.store.checkpoint import checkpoint_files, read_checkpoint, read_start, save_start
-from sandbox.store.run_reader import Event
 
 FORK = "fork"
 """Kind of the event that says where a run went on from, and with what."""

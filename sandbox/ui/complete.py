@@ -14,6 +14,8 @@ from sandbox.ui.settings import Plain, arm_plain, knob_values, seeds, table_of, 
 
 DEFAULTS = {"task": "sparse modular addition", "architecture": "encoder", "optimizer": "adamw"}
 MAX_ARMS = 16
+FORK = "fork"
+"""What a run goes on from: no setting of the Sandbox, where all starts at step 0, and left out here."""
 
 
 def complete(catalogue: Catalogue, plain: Any) -> Plain:
@@ -30,7 +32,7 @@ def complete(catalogue: Catalogue, plain: Any) -> Plain:
 
 def _complete(catalogue: Catalogue, plain: Any) -> Plain:
     table = table_of(plain, "The experiment")
-    known = ["schema", "task", "model", "optimizer", *catalogue.pace, "seeds", "arms"]
+    known = ["schema", "task", "model", "optimizer", *catalogue.pace, "seeds", "arms", FORK]
     for key in table:
         if key not in known:
             raise InvalidPlain(f"The experiment has no setting {str(key)[:80]!r}; it has {', '.join(known)}.")

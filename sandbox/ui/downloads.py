@@ -31,7 +31,7 @@ def menu(run: Run, key: str) -> None:
     with made, st.container(gap=None):
         st.caption("In some seconds, with progress")
         making.choices(run, key, dark=st.context.theme.type == "dark")
-    link(run.experiment, key)
+    link({name: value for name, value in run.experiment.items() if name != "fork"}, key)
 
 
 def link(plain: Plain, key: str) -> None:

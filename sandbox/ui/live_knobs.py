@@ -63,7 +63,8 @@ def knobs_of(catalogue: Catalogue, plain: Plain, arm_name: str) -> dict[str, tup
 
 def present(run: Run, arm: str, name: str, started: float) -> float:
     """The value that the knob has now: the last change that the trainer made, or where it started."""
-    changes = run.meta("changes") or []
+    start = (run.experiment.get("fork") or {}).get("values", [])
+    changes = [*start, *(run.meta("changes") or [])]
     made = [change["value"] for change in changes if (change["arm"], change["key"]) == (arm, name)]
     return float(made[-1]) if made else started
 

@@ -1,6 +1,7 @@
 """One run on a page: the live view, the table of its arms, downloads, and figures to study at rest."""
 
 from collections.abc import Callable
+from functools import partial
 
 import streamlit as st
 
@@ -9,7 +10,7 @@ from sandbox.live.component import live_view
 from sandbox.runner import queue
 from sandbox.store import Run, run_path
 from sandbox.store.summary import TARGET, summarize
-from sandbox.ui import downloads, live_knobs, making, session, study
+from sandbox.ui import continuing, downloads, live_knobs, making, session, study
 from sandbox.ui.arm_table import table
 from sandbox.ui.run_state import RunState, state_of
 from sandbox.ui.words import count, escaped, percent
@@ -32,11 +33,16 @@ def show(run_id: str, key: str) -> None:
     if run is None and state.state in ("failed", "stopped", "done"):
         st.error(escaped(state.reason or "This run recorded nothing."))
         return
-    live_view(run_id, key=f"{key}.live", steer=True)
+    with st.container(key=f"{key}.above"):  # always there, so that what opens in it moves no view's place
+        if run is not None:
+            continuing.form(run, key)
+    onward = None if run is None else partial(continuing.ask, key, run, continuing.FORK)
+    live_view(run_id, key=f"{key}.live", steer=True, on_continue=onward)
     st.fragment(_tick, run_every=None if state.resting else TICK)(run_id, state)
     if run is not None:
         with st.container(horizontal=True, vertical_alignment="center", key=f"{key}.below"):
             downloads.menu(run, key)
+            continuing.buttons(run, key)
             if state.state in ("stopped", "failed") and queue.state(run_id) is not None:
                 st.button(
                     "Continue from the last checkpoint",
@@ -69,7 +75,9 @@ def _tick(run_id: str, seen: RunState) -> None:
 def _numbers(run_id: str, seen: RunState) -> None:
     run = session.run(run_id)
     state = state_of(run_id, run)
-    if state.resting != seen.resting or (run is not None and run.status["state"] == "queued"):
+    if state.resting != seen.resting or (
+        run is not None and run.status["state"] == "queued" and state.state != "queued"
+    ):
         st.rerun()  # figures appear or go, and the ticking stops or starts
     if state.state == "queued":
         _waiting(run_id)

@@ -7,7 +7,7 @@ import streamlit as st
 from sandbox.foundations.errors import InvalidPlain, SandboxError
 from sandbox.foundations.typed_text import refuse_costly_toml
 from sandbox.ui import choices, links, session
-from sandbox.ui.complete import complete
+from sandbox.ui.complete import FORK, complete
 from sandbox.ui.settings import Plain
 
 MAX_BYTES = 32_000
@@ -44,6 +44,11 @@ def read(name: str, content: bytes) -> Plain:
         plain = _read_toml(text) if name.lower().endswith(".toml") else links.read_json(text, "The file")
     except (ValueError, RecursionError) as error:
         raise InvalidPlain(f"The file cannot be read: {str(error)[:120]}.") from error
+    if isinstance(plain, dict) and FORK in plain:
+        raise InvalidPlain(
+            "These settings go on from a step of another run; `python -m sandbox train FILE` trains them, "
+            "or open that run and continue it there."
+        )
     return complete(choices.catalogue(), plain)
 
 

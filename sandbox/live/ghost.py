@@ -1,0 +1,27 @@
+"""The parent's curves in a run that goes on from it: their columns, and what is said of the parent."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sandbox.runner.ghost import BEFORE, CURVES, PARENT
+
+COLUMNS = tuple(f"{BEFORE}{name}" for name in CURVES)
+
+
+def ghost_columns(meta: Mapping[str, Any]) -> tuple[str, ...]:
+    """The parent's curves; none where a run has no parent."""
+    return COLUMNS if isinstance(meta.get(PARENT), dict) else ()
+
+
+def parent_of(meta: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The parent's id, the step that the run went on from, what is changed, and what was copied of it."""
+    told = meta.get(PARENT)
+    if not isinstance(told, dict):
+        return None
+    return {
+        "run": str(told.get("run", "")),
+        "step": int(told.get("step", 0)),
+        "changed": [str(words) for words in told.get("changed") or []],
+        "last": int(told.get("last", 0)),
+        "mean": int(told.get("mean", 0)),
+    }
