@@ -13,6 +13,8 @@ COLUMNS = ("trace", "place", "x", "y", "z", "n", "text")
 """`place` is `plot`, `rail` (a value that the axis cannot show, `text` says which) or `level`; `n` counts the
 seeds behind a mean."""
 Row = tuple[Any, ...]
+RAIL_WORDS = (("≤ 0",), ("∞",))
+"""What stands beside a rail."""
 
 
 def plotted_csv(figure: go.Figure) -> str:
@@ -21,13 +23,13 @@ def plotted_csv(figure: go.Figure) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
     for trace in figure.data:
-        writer.writerows(_cells(trace) if trace.type in ("heatmap", "contour") else _points(trace))
+        writer.writerows(_cells(trace) if trace.type in ("heatmap", "contour") else _points(trace, figure))
     writer.writerows(_levels(figure))
     return text.getvalue()
 
 
-def _points(trace: Any) -> Iterator[Row]:
-    name, on_rail = _name(trace), trace.yaxis not in (None, "y")
+def _points(trace: Any, figure: go.Figure) -> Iterator[Row]:
+    name, on_rail = _name(trace), _on_rail(trace, figure)
     n = trace.customdata if isinstance(trace.customdata, np.ndarray) and trace.customdata.ndim == 1 else None
     words = unescape(name.rpartition(", ")[2]) if on_rail else None
     xs, ys = (list(axis) if axis is not None else [] for axis in (trace.x, trace.y))
@@ -36,6 +38,13 @@ def _points(trace: Any) -> Iterator[Row]:
         text = words or (unescape(str(texts[i])) if texts is not None else "")
         count = "" if n is None else int(n[i])
         yield name, "rail" if on_rail else "plot", _plain(x), "" if on_rail else _plain(y), "", count, text
+
+
+def _on_rail(trace: Any, figure: go.Figure) -> bool:
+    """Whether the trace stands on a rail; other axes than the first one are those of small figures."""
+    if trace.yaxis in (None, "y"):
+        return False
+    return tuple(figure.layout[trace.yaxis.replace("y", "yaxis", 1)].ticktext or ()) in RAIL_WORDS
 
 
 def _cells(trace: Any) -> Iterator[Row]:

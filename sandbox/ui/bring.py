@@ -10,6 +10,8 @@ from sandbox.ui import session
 
 MOST_MEGABYTES = 64
 MOST_UNPACKED = 500_000_000
+BROUGHT = "gallery.brought"
+"""Where the session holds the run that is to be opened next."""
 
 
 def upload() -> None:
@@ -33,6 +35,5 @@ def _take() -> None:
     except SandboxError as error:
         session.notice(str(error))
         return
-    # A link to the page that is open already does nothing in Streamlit; its address can be changed.
-    st.query_params["run"] = folder.name
+    session.hold(BROUGHT, folder.name)
     session.notice(f"{folder.name} is here now; nothing that was here has changed.", "info")

@@ -83,7 +83,7 @@ def live_runs() -> None:
     row.subheader("Your live runs", anchor=False, width="content")
     if found:
         with row:
-            navigation.link("run", "All runs")
+            navigation.link("gallery", "All runs")
     if not found:
         st.caption("None yet. A run goes on when you close the page, and is listed here.")
         return

@@ -6,7 +6,14 @@ from typing import Any
 import streamlit as st
 
 PAGES = Path(__file__).resolve().parents[2] / "pages"
-TITLES = {"home": "Home", "sandbox": "Sandbox", "run": "Run", "reference": "Reference"}
+TITLES = {
+    "home": "Home",
+    "sandbox": "Sandbox",
+    "gallery": "Runs",
+    "compare": "Compare",
+    "run": "Run",
+    "reference": "Reference",
+}
 HIDDEN = ("run",)
 """Reached by a link that names the run."""
 

@@ -3,24 +3,14 @@
 import streamlit as st
 
 from sandbox.runner import queue
-from sandbox.store import run_folders
-from sandbox.ui import bring, choices, downloads, navigation, training
-from sandbox.ui.changes import changes, extent
-from sandbox.ui.settings import Plain
+from sandbox.ui import downloads, navigation, training
+from sandbox.ui.described import difference
 from sandbox.ui.words import code, escaped
-
-LISTED = 50
 
 
 def choose() -> None:
-    """Without a run in the address: a list of those that are here."""
-    st.title("Runs", anchor=False)
-    names = [folder.name for folder in run_folders()[:LISTED]]
-    if not names:
-        st.info("There is no run on this server yet. Open the Sandbox and press Train.")
-    for name in names:
-        navigation.link("run", escaped(name), run=name)
-    bring.upload()
+    """Without a run in the address: the list of those that are here."""
+    st.switch_page(navigation.page("gallery"))
 
 
 def heading(run_id: str) -> None:
@@ -35,19 +25,4 @@ def heading(run_id: str) -> None:
             navigation.link(
                 "sandbox", "Open these settings in the Sandbox", **downloads.setup_parameter(plain)
             )
-        st.caption(f"{_what(plain)} · {code(run_id)}")
-
-
-def _what(plain: Plain) -> str:
-    """The nearest preset and the difference to it; a plain count where nothing is near."""
-    catalogue = choices.catalogue()
-    nearest = min(
-        catalogue.presets, key=lambda name: len(changes(catalogue, choices.preset(name), plain)), default=None
-    )
-    own = extent(plain)
-    if nearest is None:
-        return own
-    different = changes(catalogue, choices.preset(nearest), plain)
-    if len(different) > 4:
-        return f"{escaped(catalogue.variant('task', plain['task']['kind']).title)}, {own}"
-    return escaped("; ".join([f"Preset {nearest}", *different])) + f" · {own}"
+        st.caption(f"{escaped(difference(plain))} · {code(run_id)}")

@@ -12,13 +12,14 @@ import sys
 from streamlit.testing.v1 import AppTest
 
 app = AppTest.from_file("sandbox/ui/entry.py", default_timeout=60).run()
-for page in ("sandbox", "run", "reference"):
+for page in ("sandbox", "run", "reference", "gallery", "compare"):
     app.switch_page(f"../../pages/{page}.py")
-    app.query_params.update({} if page == "reference" else {"run": "quiet-test-run"})
+    named = {"sandbox": "run", "run": "run", "compare": "runs"}
+    app.query_params.update({named[page]: "quiet-test-run"} if page in named else {})
     app.session_state["run.study"] = True
     app.run()
     assert not app.exception, app.exception
-    assert page != "run" or app.get("plotly_chart")
+    assert page not in ("run", "compare") or app.get("plotly_chart")
     app.query_params.clear()
 print([name for name in ("torch", "sklearn", "scipy", "pandas") if name in sys.modules])
 """
@@ -39,7 +40,7 @@ def test_no_page_loads_what_trains(runs_folder: Path, repository: Path) -> None:
 
 def test_pages_are_short_and_hold_no_state(repository: Path) -> None:
     pages = sorted((repository / "pages").glob("*.py"))
-    assert [page.stem for page in pages] == ["home", "reference", "run", "sandbox"]
+    assert [page.stem for page in pages] == ["compare", "gallery", "home", "reference", "run", "sandbox"]
     for page in pages:
         text = page.read_text(encoding="utf-8")
         assert len(text.splitlines()) <= 60

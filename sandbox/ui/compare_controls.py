@@ -1,0 +1,142 @@
+"""The choices of a comparison: runs, groups, what is drawn and how; each changes the view that is held."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from sandbox.store import Run
+from sandbox.store.compared import AXES, Axis, events, metrics
+from sandbox.ui import session
+from sandbox.ui.compare_view import MOST_GROUPS, MOST_RUNS, MOST_SMOOTH, SHOWS, CompareView
+
+HELD = "compare.view"
+AXIS_NAMES: dict[Axis, str] = {
+    "step": "Step",
+    "examples": "Examples seen",
+    "seconds": "Seconds of training",
+    "event": "An event",
+}
+
+
+def view() -> CompareView:
+    """The view that this session looks at."""
+    held: CompareView | None = session.held(HELD)
+    return held or CompareView()
+
+
+def choose_runs(names: Mapping[str, str]) -> None:
+    """Which runs are compared; `names` holds those that can be, by id."""
+    _several(
+        "Runs", "runs", [*names, *(run for run in view().runs if run not in names)], MOST_RUNS,
+        lambda run: names.get(run, run), "Choose a run",
+    )  # fmt: skip
+
+
+def choose_groups(labels: Mapping[str, str]) -> None:
+    """Which arms of these runs are compared; every group keeps its colour whatever else is shown."""
+    _several("Arms", "groups", list(labels), MOST_GROUPS, lambda group: labels[group], "Choose an arm")
+
+
+def choose_look(runs: Sequence[tuple[Run, str]], labels: Mapping[str, str], knobs: Sequence[str]) -> None:
+    """How the groups are drawn. `runs` are the groups' runs and arms, `labels` their names by group."""
+    now = view()
+    key = "compare.show"
+    session.show(key, now.show)
+    st.segmented_control(
+        "View", SHOWS, key=key, required=True, on_change=_writer(key, "show"), format_func=str.capitalize,
+        label_visibility="collapsed",
+    )  # fmt: skip
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="compare.look")
+    with row:
+        known = list(dict.fromkeys(name for run, arm in runs for name in metrics(run, arm)))
+        _one("Curve", "metric", known, width=230)
+        _one("Align by", "by", AXES, format_func=lambda axis: AXIS_NAMES[axis], width=170)
+        if now.by == "event":
+            _one(
+                "Event",
+                "event",
+                list(dict.fromkeys(e for run, arm in runs for e in events(run, arm))),
+                width=170,
+            )
+        if len(labels) > 1 and now.show in ("difference", "table", "overlay"):
+            options = list(labels)
+            _one(
+                "Reference",
+                "reference",
+                options,
+                format_func=lambda g: labels[g],
+                width=220,
+                empty=options[0],
+            )
+        if now.show == "grid":
+            _one("Columns", "knob", ["", *knobs], format_func=lambda k: k or "seeds", width=190)
+        if now.show in ("overlay", "side by side", "grid"):
+            _toggle("Log axis", "log")
+            _toggle("Band: 95 % interval", "interval")
+            _smooth()
+
+
+def choose_place(places: Sequence[float]) -> None:
+    """Where the sentence and the table look."""
+    if len(places) < 2:
+        return
+    key = "compare.at"
+    at = view().at
+    here = places[-1] if at is None else min(places, key=lambda place: abs(place - at))
+    session.show(key, here)
+    st.select_slider(
+        "Look at", list(places), key=key, format_func=lambda place: f"{place:,.6g}",
+        on_change=session.on_change(key, lambda value: _put("at", None if value == places[-1] else value)),
+    )  # fmt: skip
+
+
+def _several(
+    label: str, field: str, options: list[str], most: int, words: Callable[[str], str], hint: str
+) -> None:
+    key = f"compare.{field}"
+    session.show(key, list(getattr(view(), field)))
+    st.multiselect(
+        label, options, key=key, format_func=words, max_selections=most, placeholder=hint,
+        on_change=session.on_change(key, lambda value: _put(field, tuple(value or ()))),
+    )  # fmt: skip
+
+
+def _one(label: str, field: str, options: Sequence[Any], empty: str = "", **look: Any) -> None:
+    """A menu for one field; what the view has and nobody offers stands among the options, to be seen."""
+    key, now = f"compare.{field}", getattr(view(), field) or empty
+    offered = list(options)
+    if now not in offered:
+        words = look.get("format_func")
+        offered.append(now)
+        if words is not None:
+            look["format_func"] = lambda option: words(option) if option in options else str(option)
+    session.show(key, now)
+    st.selectbox(label, offered, key=key, on_change=_writer(key, field), **look)
+
+
+def _toggle(label: str, field: str) -> None:
+    key = f"compare.{field}"
+    session.show(key, getattr(view(), field))
+    st.toggle(label, key=key, on_change=_writer(key, field))
+
+
+def _smooth() -> None:
+    key = "compare.smooth"
+    session.show(key, view().smooth)
+    st.number_input(
+        "Smooth over", 0, MOST_SMOOTH, key=key, on_change=_writer(key, "smooth"), width=130,
+        help="Points to either side; 0 is off. Raw seeds stay behind.",
+    )  # fmt: skip
+
+
+def _writer(key: str, field: str) -> Callable[[], None]:
+    return session.on_change(key, lambda value: None if value is None else _put(field, value))
+
+
+def _put(field: str, value: Any) -> None:
+    # Other runs open with their first groups; what was chosen among the earlier ones means nothing there.
+    more: dict[str, Any] = {"groups": (), "at": None} if field == "runs" else {}
+    more |= {"at": None} if field in ("by", "event", "metric") else {}
+    session.hold(HELD, replace(view(), **more, **{field: value}))

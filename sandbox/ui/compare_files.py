@@ -1,0 +1,75 @@
+"""What a comparison leaves as: pictures with their footer, CSV of what is drawn, and its link."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from sandbox.foundations.errors import SandboxError
+from sandbox.store import Run
+from sandbox.store.again import safe_name
+from sandbox.store.compared import Compared
+from sandbox.ui import choices, links, study_files
+from sandbox.ui.compare_view import CompareView
+from sandbox.ui.complete import complete
+from sandbox.ui.pictures import save_buttons
+
+BETWEEN = "~"
+"""Between the settings of several runs in one link; no link of settings holds it."""
+
+
+def files(view: CompareView, groups: list[Compared], drawing: Any, dark: bool) -> None:
+    """A row of buttons below the figure: PNG, SVG, CSV."""
+    from sandbox.figures import literal, plotted_csv
+
+    file = f"compare-{safe_name(view.metric)}-{safe_name(view.show)}".lower()
+    named = "; ".join(f"{group.label} ({group.run_id}, seeds {_seeds(group)})" for group in groups)
+    lines = [
+        f"{view.metric}, by {view.by}. Groups: {named}.",
+        *(f"{note}." for note in drawing.notes[:6]),
+        address(view),
+    ]
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="compare.files"):
+        words = [literal(line) for line in lines]
+        save_buttons(file, literal(f"{view.metric}, {view.show}"), words, dark, "compare.pictures")
+        st.download_button(
+            "CSV of what is drawn",
+            lambda: plotted_csv(drawing.figure),
+            file_name=f"{file}.csv",
+            mime="text/csv",
+            key="compare.plotted",
+            on_click="ignore",
+            type="tertiary",
+        )
+
+
+def link(view: CompareView, runs: Mapping[str, Run]) -> None:
+    """The address that opens this comparison, with the settings of its runs for the day they are gone."""
+    with st.popover("Link", key="compare.link", icon=":material/link:"):
+        st.caption(
+            "Opens this comparison as it is shown. It carries the settings of its runs, so that they can be "
+            "trained again where the runs are gone."
+        )
+        st.code(address(view, setups(view, runs)), language=None, wrap_lines=True)
+
+
+def address(view: CompareView, carried: str = "") -> str:
+    """The address of a comparison on the host that the person came by."""
+    said = view.to_params() | ({"setups": carried} if carried else {})
+    return f"{study_files.root()}/compare?{urlencode(said, safe=',:~')}"
+
+
+def setups(view: CompareView, runs: Mapping[str, Run]) -> str:
+    """The settings of the view's runs, in their order; an empty part where this version cannot write them."""
+    parts = []
+    for run_id in view.runs:
+        try:
+            parts.append(links.encode(complete(choices.catalogue(), runs[run_id].experiment)))
+        except (SandboxError, KeyError):
+            parts.append("")
+    return BETWEEN.join(parts)
+
+
+def _seeds(group: Compared) -> str:
+    return ", ".join(map(str, group.seeds[:8]))

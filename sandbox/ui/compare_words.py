@@ -1,0 +1,124 @@
+"""The sentence of a comparison: counts and intervals, and no verdict where the intervals allow none."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sandbox.mathematics.statistics import PairedDifference, paired_difference
+from sandbox.store.compared import Axis
+from sandbox.ui.words import count, duration, percent, points, whole
+
+NO_VERDICT = "no difference shown"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """One group at the place that is looked at."""
+
+    label: str
+    values: tuple[float, ...]
+    """One per seed; NaN where a seed has none."""
+    difference: PairedDifference | None = None
+    """Less the reference; None for the reference itself."""
+    bootstrap: tuple[float, float] | None = None
+    """The 95 % bootstrap interval of that difference; None where none was made."""
+
+    @property
+    def finite(self) -> np.ndarray:
+        """The values that are numbers."""
+        values = np.array(self.values, dtype=np.float64)
+        return values[np.isfinite(values)]
+
+
+def of_pairs(differences: np.ndarray) -> PairedDifference:
+    """The mean of differences over pairs (pair,), with its Student interval; NaN ones are left out."""
+    return paired_difference(differences, np.zeros(len(differences)))
+
+
+def is_share(metric: str) -> bool:
+    """Whether the metric lies between 0 and 1 and is written in percent."""
+    return "accuracy" in metric.partition("/")[0]
+
+
+def number(metric: str, value: float) -> str:
+    """A value of the metric."""
+    if math.isnan(value):
+        return "none"
+    return percent(value) if is_share(metric) else f"{value:.4g}"
+
+
+def gap(metric: str, value: float) -> str:
+    """A signed difference of the metric, without its unit."""
+    if is_share(metric):
+        return points(value)
+    return f"{'+' if value > 0 else '−' if value < 0 else ''}{abs(value):.3g}"
+
+
+def place(axis: Axis, at: float) -> str:
+    """The place that is looked at, in words."""
+    if math.isnan(at):
+        return "Nowhere"
+    if axis == "seconds":
+        return f"After {duration(at)} of training"
+    if axis == "examples":
+        return f"After {whole(at)} training examples"
+    return f"At {whole(at)} steps from the event" if axis == "event" else f"At step {whole(at)}"
+
+
+def verdict(found: PairedDifference, bootstrap: tuple[float, float] | None) -> str:
+    """`higher` or `lower` only where both intervals lie on one side of zero."""
+    if found.low is None or found.high is None:
+        return "too few to say"
+    low, high = [found.low], [found.high]
+    if bootstrap is not None and not any(map(math.isnan, bootstrap)):
+        low.append(bootstrap[0])
+        high.append(bootstrap[1])
+    if min(low) > 0:
+        return "higher"
+    return "lower" if max(high) < 0 else NO_VERDICT
+
+
+def paired(metric: str, found: PairedDifference, bootstrap: tuple[float, float] | None) -> str:
+    """A paired difference with its intervals, how many pairs there are, and what may be said of it."""
+    unit = " points" if is_share(metric) else ""
+    pairs = count(found.n, "pair")
+    left = f", {found.n_left_out} left out" if found.n_left_out else ""
+    if not found.n:
+        return f"no pair of seeds{left}"
+    if found.low is None or found.high is None:
+        return f"{gap(metric, found.mean)}{unit} in {pairs}{left}: too few to say"
+    resampled = ""
+    if bootstrap is not None and not any(map(math.isnan, bootstrap)):
+        resampled = f"bootstrap {gap(metric, bootstrap[0])} to {gap(metric, bootstrap[1])}, "
+    student = f"Student {gap(metric, found.low)} to {gap(metric, found.high)}"
+    inside = f"95 %: {resampled}{student}; {pairs}{left}"
+    return f"{gap(metric, found.mean)}{unit} ({inside}): {verdict(found, bootstrap)}"
+
+
+def sentences(
+    metric: str, axis: Axis, at: float, standings: Sequence[Standing], reference: str, unfair: bool
+) -> list[str]:
+    """What the groups show at one place: the mean and n of each, then one sentence per paired difference."""
+    if math.isnan(at) or not standings:
+        return [f"No place is reached by every group with a value of {metric}, so nothing is compared."]
+    means = "; ".join(_mean(metric, standing) for standing in standings)
+    said = [f"{place(axis, at)}, {metric}, mean over seeds: {means}."]
+    said += [
+        f"{standing.label} less {reference}, seed by seed: "
+        f"{paired(metric, standing.difference, standing.bootstrap)}."
+        for standing in standings
+        if standing.difference is not None
+    ]
+    if len(said) > 1 and unfair:
+        said.append("More than the arms differs here, so that no difference is an arm's alone.")
+    return said
+
+
+def _mean(metric: str, standing: Standing) -> str:
+    finite, n = standing.finite, len(standing.values)
+    if not len(finite):
+        return f"{standing.label} none (0 of {n})"
+    of = f"n = {len(finite)}" if len(finite) == n else f"n = {len(finite)} of {n}"
+    return f"{standing.label} {number(metric, float(finite.mean()))} ({of})"

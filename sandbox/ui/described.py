@@ -1,0 +1,32 @@
+"""Described: what an experiment trains, in the words of its difference to the nearest preset."""
+
+from sandbox.foundations.errors import SandboxError
+from sandbox.ui import choices
+from sandbox.ui.changes import changes, extent
+from sandbox.ui.complete import complete
+from sandbox.ui.settings import Plain
+
+MOST_CHANGES = 4
+
+
+def difference(plain: Plain) -> str:
+    """The nearest preset and the difference to it, with how much is trained; the task where nothing is near.
+
+    Plain text; `plain` is a complete experiment.
+    """
+    catalogue = choices.catalogue()
+    own = extent(plain)
+    found = {name: changes(catalogue, choices.preset(name), plain) for name in catalogue.presets}
+    nearest = min(found, key=lambda name: len(found[name]), default=None)
+    if nearest is None or len(found[nearest]) > MOST_CHANGES:
+        return f"{catalogue.variant('task', plain['task']['kind']).title}, {own}"
+    return "; ".join([f"Preset {nearest}", *found[nearest]]) + f" · {own}"
+
+
+def difference_of_any(plain: Plain) -> str:
+    """The same for settings as they were recorded, which this version may not know."""
+    try:
+        return difference(complete(choices.catalogue(), plain))
+    except SandboxError:
+        kind = (plain.get("task") or {}).get("kind", "") if isinstance(plain.get("task"), dict) else ""
+        return f"{kind or 'settings'} of another version"

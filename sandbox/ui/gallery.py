@@ -1,0 +1,250 @@
+"""Gallery: every run of this server, to find, sort, name, compare and delete."""
+
+import time
+from typing import Any
+
+import streamlit as st
+
+from sandbox.foundations.errors import SandboxError
+from sandbox.runner import gallery, trash
+from sandbox.runner.gallery import Entry
+from sandbox.ui import bring, gallery_card, gallery_filter, navigation, session, setup_link
+from sandbox.ui.gallery_card import chosen
+from sandbox.ui.gallery_filter import Wish
+from sandbox.ui.run_state import ENDED
+from sandbox.ui.words import ago, count, duration, escaped, whole
+
+PER_PAGE, COLUMNS = 12, 3
+TICK = 2.0
+CARDS, TABLE = "Cards", "Table"
+ALIKE = 0.4
+"""Seconds that folders which were never read may take of one page."""
+
+
+def show() -> None:
+    """Draw the gallery."""
+    _go_on()
+    title = st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute")
+    title.title("Runs", anchor=False, width="content")
+    setup_link.say_notice()
+    try:
+        entries, unread = gallery.entries(ALIKE)
+        lying = trash.deleted()
+    except SandboxError as error:
+        st.error(escaped(str(error)))
+        return
+    if not entries and not lying:
+        st.info("There is no run on this server yet. Open the Sandbox and press Train.")
+    if entries:
+        wish, view = _filters(entries, title)
+        found = gallery_filter.matching(entries, wish)
+        _heading(found, entries, unread)
+        shown = found
+        if view == TABLE:
+            _table(found, wish)
+        else:
+            shown = _cards(found, wish)
+        busy = unread or any(entry.state not in (*ENDED, "damaged", "interrupted") for entry in shown)
+        st.fragment(_tick, run_every=TICK if busy else None)(_signature(shown, unread))
+    _trash(lying)
+    bring.upload()
+    gallery_card.dialogs()
+
+
+def _go_on() -> None:
+    """Open the run that was just brought here."""
+    brought = session.held(bring.BROUGHT)
+    if brought is not None:
+        session.hold(bring.BROUGHT, None)
+        st.switch_page(navigation.page("run"), query_params={"run": brought})
+
+
+def _filters(entries: list[Entry], title: Any) -> tuple[Wish, str]:
+    view = title.segmented_control(
+        "Shown as", [CARDS, TABLE], default=CARDS, required=True, key="gallery_view",
+        label_visibility="collapsed", bind="query-params",
+    )  # fmt: skip
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="gallery.filters")
+    text = row.text_input(
+        "Search", key="gallery_text", placeholder="Name, tag, note, arm", width=210, bind="query-params"
+    )
+
+    def several(label: str, key: str, options: list[str], width: int = 190) -> tuple[str, ...]:
+        if len(options) < 2 and key != "gallery_tag":
+            return ()
+        if not options:
+            return ()
+        return tuple(
+            row.multiselect(
+                label, options, key=f"gallery_{key}", width=width, placeholder="any", bind="query-params"
+            )
+        )
+
+    tasks = several("Task", "task", gallery_filter.choices(entries, lambda e: [gallery_filter.tasks_of(e)]))
+    arms = several("Arm", "arm", gallery_filter.choices(entries, gallery_filter.arms_of))
+    states = gallery_filter.choices(entries, lambda e: [e.state, *gallery_filter.outcomes(e)])
+    wanted = several("State or outcome", "state", states)
+    owners = several("Owner", "owner", gallery_filter.choices(entries, lambda e: [e.owner]), 140)
+    tags = several("Tag", "tag", gallery_filter.choices(entries, lambda e: e.labels.tags), 150)
+    sort = row.selectbox(
+        "Sort by", gallery_filter.metrics(entries), key="gallery_sort", width=230, bind="query-params"
+    )
+    least = False
+    if sort not in gallery_filter.BY_TIME:
+        first = gallery_filter.wants_least(sort)
+        words = ["Least first", "Greatest first"]
+        least = (
+            row.selectbox(
+                "Order",
+                words,
+                index=0 if first else 1,
+                key=f"gallery_order.{sort}",
+                width=150,
+                filter_mode=None,
+            )
+            == words[0]
+        )
+    wish = Wish(
+        text=text,
+        tasks=tasks,
+        arms=arms,
+        states=wanted,
+        owners=owners,
+        tags=tags,
+        sort=sort,
+        least_first=least,
+    )
+    return wish, view
+
+
+def _heading(found: list[Entry], entries: list[Entry], unread: int) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="gallery.heading"):
+        words = (
+            count(len(found), "run")
+            if len(found) == len(entries)
+            else f"{whole(len(found))} of {count(len(entries), 'run')}"
+        )
+        more = f"; {whole(unread)} more are being read" if unread else ""
+        st.caption(f"{words}{more}", width="content")
+        ticked = chosen()
+        if not ticked:
+            st.caption("Tick runs to compare them.", width="content")
+            return
+        enough = len(ticked) > 1 or any(len(e.card.arms) > 1 for e in entries if e.id in ticked)
+        if st.button(
+            f"Compare {count(len(ticked), 'run')}", key="gallery.compare", type="primary", disabled=not enough
+        ):
+            st.switch_page(navigation.page("compare"), query_params={"runs": ",".join(ticked)})
+        st.button(
+            "Untick all",
+            key="gallery.untick",
+            type="tertiary",
+            on_click=session.hold,
+            args=(gallery_card.CHOSEN, None),
+        )
+
+
+def _cards(found: list[Entry], wish: Wish) -> list[Entry]:
+    pages = max(1, -(-len(found) // PER_PAGE))
+    page = 1
+    if pages > 1:
+        page = st.pagination(pages, key=f"gallery.page.{pages}")
+    shown = found[(page - 1) * PER_PAGE : page * PER_PAGE]
+    dark = st.context.theme.type == "dark"
+    for start in range(0, len(shown), COLUMNS):
+        columns = st.columns(COLUMNS, gap="small")
+        for entry, column in zip(shown[start : start + COLUMNS], columns, strict=False):
+            with column:
+                gallery_card.card(entry, wish.sort, dark)
+    if not shown:
+        st.info("No run fits these filters.")
+    return shown
+
+
+def _table(found: list[Entry], wish: Wish) -> None:
+    """All runs that fit, with the settings that differ among them; ticked rows are compared."""
+    metric = gallery_filter.ACCURACY if wish.sort in gallery_filter.BY_TIME else wish.sort
+    columns: dict[str, list[Any]] = {
+        "Run": [entry.name for entry in found],
+        "State": [gallery_card.state_words(entry.state) for entry in found],
+        "Created": [f"{ago(entry.created)}" for entry in found],
+        metric: [_number(gallery_filter.value(e, metric, wish.arms, wish.least_first)) for e in found],
+        "Tags": [", ".join(entry.labels.tags) for entry in found],
+    }
+    differing = gallery_filter.differing(found)
+    columns |= {name: ["" if v is None else str(v) for v in column] for name, column in differing.items()}
+    event: Any = st.dataframe(
+        columns,
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="multi-row",
+        key="gallery.table",
+        height=min(640, 38 + 35 * max(1, len(found))),
+        alt=f"{count(len(found), 'run')} with {metric} and the settings that differ",
+    )
+    names = "none" if not differing else f"{count(len(differing), 'setting')}"
+    st.caption(
+        f"Settings that differ among these runs: {names}. Click a heading to sort; tick rows to act on them."
+    )
+    rows = [found[row].id for row in event.selection.rows if row < len(found)]
+    if rows:
+        with st.container(horizontal=True, gap="small", key="gallery.rows"):
+            if len(rows) == 1 and st.button("Open the run", key="gallery.open", type="primary"):
+                st.switch_page(navigation.page("run"), query_params={"run": rows[0]})
+            if len(rows) > 1 and st.button(
+                "Compare the ticked rows", key="gallery.compare.rows", type="primary"
+            ):
+                ids = rows[: gallery_card.MOST_CHOSEN]
+                st.switch_page(navigation.page("compare"), query_params={"runs": ",".join(ids)})
+            if len(rows) == 1:
+                st.button(
+                    "Edit", key="gallery.edit.row", on_click=session.hold, args=(gallery_card.EDITED, rows[0])
+                )
+
+
+def _number(value: float) -> float | None:
+    return None if value != value else value
+
+
+def _trash(lying: list[trash.Deleted]) -> None:
+    if not lying:
+        return
+    with st.expander(f"Trash ({count(len(lying), 'run')})", key="gallery.trash", icon=":material/delete:"):
+        for run in lying:
+            with st.container(
+                horizontal=True, vertical_alignment="center", key=f"gallery.lying.{run.folder.name}"
+            ):
+                left = duration(max(0.0, run.until - time.time()))
+                st.markdown(
+                    f"{escaped(run.name)}, deleted {ago(run.deleted)}, gone in {left}", width="content"
+                )
+                st.button(
+                    "Put back", key=f"gallery.restore.{run.folder.name}", on_click=_restore, args=(run.id,)
+                )
+
+
+def _restore(run_id: str) -> None:
+    try:
+        trash.restore(run_id)
+    except SandboxError as error:
+        session.notice(str(error))
+
+
+Signature = tuple[int, tuple[tuple[str, str, int], ...]]
+
+
+def _signature(shown: list[Entry], unread: int) -> Signature:
+    return unread, tuple((entry.id, entry.state, entry.step) for entry in shown)
+
+
+def _tick(seen: Signature) -> None:
+    """Look whether what is shown has changed; no widgets, so that a tick costs little."""
+    try:
+        entries, unread = gallery.entries(ALIKE)
+    except SandboxError as error:  # a fragment runs by itself: the page does not hear of it
+        st.error(escaped(str(error)))
+        return
+    by_id = {entry.id: entry for entry in entries}
+    shown = [by_id[run_id] for run_id, _, _ in seen[1] if run_id in by_id]
+    if _signature(shown, unread) != seen:
+        st.rerun()
