@@ -2,7 +2,6 @@
 
 import json
 import logging
-import re
 import sqlite3
 import time
 from collections import deque
@@ -12,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from sandbox.live.ghost import ghost_columns
-from sandbox.live.growing_rows import Rows
+from sandbox.live.growing_rows import Rows, array_of
+from sandbox.live.overtaken import READING, OvertakenReadings
 from sandbox.live.panels import curve_columns, drawn_kinds, fact_columns, open_kinds
-from sandbox.store.schema import foreign_tables
+from sandbox.store.rows import snapshot_steps
+from sandbox.store.schema import WEIGHTS, foreign_tables
 from sandbox.store.staleness import column_as_it_stands, meta_as_it_stands
 
 SCALARS = ("loss", "train_loss", "train_accuracy", "test_loss", "test_accuracy")
@@ -26,7 +27,6 @@ MOST_COLUMNS = 255
 """A column's number is one byte on the wire."""
 RATE_WINDOW = 3.0
 READINGS = "SELECT step, dtype, shape, data FROM snapshots WHERE arm=? AND name=? AND step>? ORDER BY step"
-NUMBERS = re.compile(r"\d+")
 DAMAGE = (
     sqlite3.DatabaseError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError,
     RecursionError,
@@ -55,9 +55,12 @@ class Feed:
         """Names `test_accuracy/<group>/<label>` that the run has recorded."""
         self.events: list[tuple[Any, ...]] = []
         """(step, arm, seed, kind, detail) in the order of their steps; arm and seed may be None."""
+        self.stored: list[int] = []
+        """The steps whose weights are kept, so that any diagnostic can be read there."""
+        self.overtaken = OvertakenReadings()
         self.damage = ""
         """Why the run cannot be read; empty while it can."""
-        self._recorded = recorded
+        self.recorded = recorded
         self._connection: sqlite3.Connection | None = None
         self._data_version = -1
         self._pace: deque[tuple[float, int]] = deque()
@@ -167,6 +170,9 @@ class Feed:
                 if self._described:
                     self._read_groups(connection)
                     self._read_rows(connection)
+                    last = self.stored[-1] if self.stored else -1
+                    self.stored += snapshot_steps(connection, 0, WEIGHTS, last).tolist()
+                    self.overtaken.read(connection, self.rows, len(self.arms))
                     self._read_events(connection)
             finally:
                 if connection.in_transaction:  # a damaged page may have ended it
@@ -204,12 +210,9 @@ class Feed:
             return []
         found = []
         for step in steps:
-            row = self._connection.execute(
-                "SELECT dtype, shape, data FROM snapshots WHERE arm=? AND name=? AND step=?",
-                (arm, f"{kind}/{column}", int(step)),
-            ).fetchone()
+            row = self._connection.execute(READING, (arm, f"{kind}/{column}", int(step))).fetchone()
             if row is not None:
-                found.append((int(step), self._as_it_stands(arm, kind, column, int(step), _array(*row))))
+                found.append((int(step), self._as_it_stands(arm, kind, column, int(step), array_of(*row))))
         return found
 
     def _as_it_stands(self, arm: int, kind: str, column: str, step: int, values: np.ndarray) -> np.ndarray:
@@ -238,7 +241,7 @@ class Feed:
         if not path.is_file():
             return None
         # A recorded run lies in the installed tree, which may be read-only: no -shm file can be made there.
-        mode = "mode=ro&immutable=1" if self._recorded else "mode=ro"
+        mode = "mode=ro&immutable=1" if self.recorded else "mode=ro"
         try:
             self._connection = sqlite3.connect(
                 f"{path.absolute().as_uri()}?{mode}",
@@ -255,7 +258,7 @@ class Feed:
         meta = {key: json.loads(value) for key, value in connection.execute("SELECT key, value FROM meta")}
         if not all(isinstance(meta.get(key, {}), dict) for key in ("experiment", "status")):
             raise ValueError("its experiment or its status is not a table")
-        moving = {"status", "waiting"}
+        moving = {"status", "waiting", "questions"}
         if {k: v for k, v in meta.items() if k not in moving} != {
             k: v for k, v in self.meta.items() if k not in moving
         }:
@@ -290,10 +293,6 @@ class Feed:
                 known = self.rows.get((arm, name))
                 after = known.last if known else -1
                 for step, dtype, shape, data in connection.execute(READINGS, (arm, name, after)):
-                    values = _array(dtype, shape, data)
+                    values = array_of(dtype, shape, data)
                     known = known or self.rows.setdefault((arm, name), Rows(values.shape))
                     known.append(step, values)
-
-
-def _array(dtype: str, shape: str, data: bytes) -> np.ndarray:
-    return np.frombuffer(data, dtype=np.dtype(dtype)).reshape([int(n) for n in NUMBERS.findall(shape)])

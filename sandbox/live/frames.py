@@ -1,5 +1,6 @@
 """Frames: the pictures of the chosen arm and seed, one block for each open kind of reading and step."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -21,10 +22,13 @@ COLUMNS = {
 """The stored columns of each type of reading that is drawn as a picture."""
 
 
-def frames_of(feed: Feed, selection: Selection, served: dict[str, int]) -> tuple[list[Block], dict[str, int]]:
+def frames_of(
+    feed: Feed, selection: Selection, served: dict[str, int], between: Sequence[tuple[str, int]] = ()
+) -> tuple[list[Block], dict[str, int]]:
     """Blocks of what is open and new, and the last step sent of each open picture.
 
-    A picture that was open before gets its last frame alone; one that has just been opened, its history.
+    A picture that was open before gets its last frame alone, and those `between`, (kind, step), that came
+    too late for their place; one that has just been opened gets its history.
     """
     blocks: list[Block] = []
     last: dict[str, int] = {}
@@ -38,7 +42,8 @@ def frames_of(feed: Feed, selection: Selection, served: dict[str, int]) -> tuple
         steps = feed.frame_steps(selection.arm, kind, columns[0], after)
         last[picture] = max(after, *steps) if steps else after
         most = HISTORY_FRAMES if picture == kind else HISTORY_GRIDS
-        chosen = spread(steps, latest_only=after >= 0, most=most)
+        early = {step for of, step in between if of == kind and step <= after}
+        chosen = sorted(early) + spread(steps, latest_only=after >= 0, most=most)
         blocks += _blocks(feed, selection, numbers[kind], kind, columns, chosen, picture=picture)
     return blocks, last
 

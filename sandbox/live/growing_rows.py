@@ -1,6 +1,15 @@
 """Rows of one series as they grow: steps and their values in one buffer."""
 
+import re
+
 import numpy as np
+
+NUMBERS = re.compile(r"\d+")
+
+
+def array_of(dtype: str, shape: str, data: bytes) -> np.ndarray:
+    """An array as the store keeps it."""
+    return np.frombuffer(data, dtype=np.dtype(dtype)).reshape([int(n) for n in NUMBERS.findall(shape)])
 
 
 class Rows:
@@ -30,3 +39,13 @@ class Rows:
         self._steps[self.count] = step
         self._values[self.count] = values
         self.count += 1
+
+    def insert(self, step: int, values: np.ndarray) -> None:
+        """Put a row in its place before later ones, or in that of its step."""
+        at = int(np.searchsorted(self.steps, step))
+        if at == self.count or self.steps[at] != step:
+            self.append(step, values)
+            for buffer in (self._steps, self._values):
+                buffer[at + 1 : self.count] = buffer[at : self.count - 1].copy()
+        self._steps[at] = step
+        self._values[at] = values

@@ -42,6 +42,7 @@ def hello(feed: Feed, *, steer: bool) -> dict[str, Any]:
         "version": VERSION,
         "run": feed.run_id,
         "steer": steer,
+        "recorded": feed.recorded,
         "states": STATES,
         "steps": experiment.get("steps", 0),
         "arms": feed.arms,

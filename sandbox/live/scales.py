@@ -83,6 +83,7 @@ class Scales:
         self.ranges: dict[str, Range] = {}
         self._centres: dict[tuple[int, str], np.ndarray] = {}
         self._looked: dict[tuple[str, int], int] = {}
+        self._late: dict[tuple[str, int], int] = {}
         self._beside = columns_side_by_side()
 
     def look(self, kinds: Iterable[str]) -> dict[str, Any]:
@@ -108,18 +109,22 @@ class Scales:
         after = self._looked.get((kind, arm), -1)
         columns = COLUMNS[meta["type"]]
         steps = self.feed.frame_steps(arm, kind, columns[0], after)
-        if not steps:
+        overtaken = self.feed.overtaken.after(self._late.get((kind, arm), 0))
+        late = [one.step for one in overtaken if (one.arm, one.kind) == (arm, kind) and one.step <= after]
+        self._late[kind, arm] = self.feed.overtaken.last
+        if not steps + late:
             return
         most = MOST_MODEL_LOOKS if meta["type"] == "SmallModel" else MOST_LOOKS
         for column in columns:
-            for _, values in self.feed.frames(arm, kind, column, spread(steps, latest_only=False, most=most)):
+            new = late + spread(steps, latest_only=False, most=most)
+            for _, values in self.feed.frames(arm, kind, column, new):
                 if meta["type"] == "Trajectory":
                     self._square(kind, "points").widen(values.reshape(-1, 2))
                 elif meta["type"] == "SmallModel":
                     self._model(kind, arm, values.astype(np.float64), meta)
                 else:
                     self.ranges.setdefault(kind, Range()).widen(values)
-        self._looked[kind, arm] = steps[-1]
+        self._looked[kind, arm] = max(after, *steps, *late)
 
     def _take_in_rows(self, kind: str, arm: int, name: str) -> None:
         """Values that stand side by side on one axis; of these all seeds, layers and heads are in memory."""

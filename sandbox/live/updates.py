@@ -35,16 +35,22 @@ class Cursor:
     frames: dict[str, int] = field(default_factory=dict)
     heads: dict[str, int] = field(default_factory=dict)
     selection: Selection | None = None
+    late: int = 0
+    """Number of the last overtaken reading that has been sent."""
 
     @classmethod
     def since(cls, feed: Feed, step: int, selection: Selection) -> "Cursor":
-        """The cursor of a client that has everything up to `step`, its selection included."""
+        """The cursor of a client that has everything up to `step`, its selection included.
+
+        What came late once the run stood there is sent again: the client may have it or not.
+        """
         if step < 0:
             return cls()
         known = {key: rows for key, rows in feed.rows.items() if selection.wants(feed, key[1])}
         sent = {key: int(np.searchsorted(rows.steps, step, "right")) for key, rows in known.items()}
         frames = dict.fromkeys(selection.pictures(feed), step)
-        return cls(sent, frames, dict.fromkeys(selection.values, step), selection)
+        late = feed.overtaken.before(step)
+        return cls(sent, frames, dict.fromkeys(selection.values, step), selection, late)
 
     def key(self, feed: Feed, selection: Selection) -> tuple[Any, ...]:
         """What the next message depends on; viewers with equal keys share its bytes."""
@@ -58,6 +64,7 @@ class Cursor:
             tuple(sorted(self.frames.items())),
             tuple(sorted(self.heads.items())),
             sent,
+            self.late,
         )
 
 
@@ -78,10 +85,15 @@ def next_update(
         cursor = Cursor(kept, {}, {}, selection)
     # What is looked at no more is forgotten, so that it comes whole when it is opened again.
     kept = {key: n for key, n in cursor.sent.items() if selection.wants(feed, key[1])}
-    cursor = replace(cursor, sent=kept)
     live = not flags
-    frames, served = frames_of(feed, selection, cursor.frames)
-    head_blocks, heads = _heads(feed, cursor, selection)
+    late = feed.overtaken.after(cursor.late) if live else []
+    # A curve into which a reading came comes whole again.
+    torn = {(one.arm, one.kind) for one in late}
+    kept = {(arm, n): k for (arm, n), k in kept.items() if (arm, n.partition("/")[0]) not in torn}
+    cursor = replace(cursor, sent=kept)
+    between = [(one.kind, one.step) for one in late if one.arm == selection.arm]
+    frames, served = frames_of(feed, selection, cursor.frames, between)
+    head_blocks, heads = _heads(feed, cursor, selection, between)
     fixed: list[Block] = [*frames, *head_blocks]
     state = str(feed.status.get("state", "queued"))
     update = Update(
@@ -106,7 +118,7 @@ def next_update(
         message = encode(replace(update, blocks=[*rows, *fixed]))
         if flags or len(message) <= limit:
             break
-    return message, Cursor({**cursor.sent, **sent}, served, heads, selection)
+    return message, Cursor({**cursor.sent, **sent}, served, heads, selection, feed.overtaken.last)
 
 
 def _rows(
@@ -140,20 +152,27 @@ def _rows(
     return blocks, sent
 
 
-def _heads(feed: Feed, cursor: Cursor, selection: Selection) -> tuple[list[Block], dict[str, int]]:
-    """Present values of every head, one block for each step and shape, and the last step sent by column."""
+def _heads(
+    feed: Feed, cursor: Cursor, selection: Selection, between: list[tuple[str, int]]
+) -> tuple[list[Block], dict[str, int]]:
+    """Present values of every head, one block for each step and shape, and the last step sent by column.
+
+    With them come those `between`, (kind, step), that belong before what has been sent.
+    """
     numbers = {name: number for number, name in enumerate(feed.columns())}
     last: dict[str, int] = {}
     found: dict[tuple[int, tuple[int, ...]], list[tuple[int, np.ndarray]]] = {}
     for name in sorted(selection.values & numbers.keys(), key=numbers.__getitem__):
         rows = feed.rows.get((selection.arm, name))
         after = cursor.heads.get(name, -1)
-        if rows is None or rows.last <= after:
+        early = [step for kind, step in between if name.partition("/")[0] == kind and step <= after]
+        if rows is None or (rows.last <= after and not early):
             last |= {name: after} if after >= 0 else {}
             continue
-        last[name] = rows.last
+        last[name] = max(rows.last, after)
         fresh = rows.steps[np.searchsorted(rows.steps, after, "right") :] if after >= 0 else rows.steps
-        for step in spread([int(step) for step in fresh], latest_only=after >= 0):
+        early = [step for step in sorted({*early}) if step in rows.steps]
+        for step in early + spread([int(step) for step in fresh], latest_only=after >= 0):
             here = rows.values[np.searchsorted(rows.steps, step), selection.seed]
             found.setdefault((step, here.shape), []).append((numbers[name], here))
     blocks: list[Block] = [

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import sqlite3
 import time
 from typing import Any
 
@@ -10,6 +11,7 @@ import anyio
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from sandbox.foundations.errors import SandboxError
+from sandbox.live.asking import ask, give_up, progress
 from sandbox.live.feed import DAMAGE
 from sandbox.live.hello import hello
 from sandbox.live.hub import Channel
@@ -32,6 +34,7 @@ ACK_PATIENCE = 10.0
 MAX_REQUEST = 2000
 LAST_STEP = 2**31 - 1
 COMMANDS = ("pause", "resume", "step", "stop")
+ASK, GIVE_UP = "diagnose", "cancel"
 RESTED = ("paused", "stopped", "failed", "done")
 
 
@@ -50,6 +53,8 @@ class Viewer:
         self._asked = asyncio.Event()
         self._acked = asyncio.Event()
         self._sequence = 0
+        self._n_stored = 0
+        self._questions: list[dict[str, Any]] = []
         self._scales: dict[str, Any] = {}
         self._came = self._sent = time.monotonic()
         self._allowance = BURST
@@ -80,11 +85,14 @@ class Viewer:
                 self._started.set()
                 self._asked.set()
             if "command" in request:
-                await self._command(request["command"], request.get("n", 1))
+                await self._command(request["command"], request)
 
-    async def _command(self, command: object, n: object) -> None:
+    async def _command(self, command: object, request: dict[str, Any]) -> None:
+        if command in (ASK, GIVE_UP):
+            await self._question(str(command), request)
         if command not in COMMANDS:
             return
+        n = request.get("n", 1)
         answer: dict[str, Any] = {"type": "command", "command": command, "done": False}
         if not self.permission.steer:
             answer["reason"] = "You are watching this run; only its owner can steer it."
@@ -99,6 +107,24 @@ class Viewer:
                         ]()
                 answer["done"] = True
             except SandboxError as error:
+                answer["reason"] = str(error)
+        await self._tell(answer)
+
+    async def _question(self, command: str, request: dict[str, Any]) -> None:
+        """Ask for a costly reading, or give one up; the answer names the kind or the id that was meant."""
+        named = {key: request.get(key) for key in ("kind", "step", "id")}
+        answer: dict[str, Any] = {"type": "command", "command": command, "done": False, **named}
+        if not self.permission.steer:
+            answer["reason"] = "You are watching this run; only its owner can ask it."
+        else:
+            feed = self.channel.feed
+            try:
+                if command == ASK:
+                    answer["id"] = await asyncio.to_thread(ask, feed, named["kind"], named["step"])
+                else:
+                    await asyncio.to_thread(give_up, feed, named["id"])
+                answer["done"] = True
+            except (SandboxError, sqlite3.Error) as error:
                 answer["reason"] = str(error)
         await self._tell(answer)
 
@@ -130,6 +156,8 @@ class Viewer:
             if feed.ready and feed.events != happened:
                 happened = feed.events
                 await self._tell({"type": "events", "events": happened})
+            if feed.ready:
+                await self._tell_what_can_be_asked()
             if self._asked.is_set() and feed.ready:
                 self._asked.clear()
                 self._take_up_wishes()
@@ -153,6 +181,16 @@ class Viewer:
                 token_at = time.monotonic()
                 await self._tell({"type": "token", "token": self.tokens.sign(self.permission)})
             await self._wait(news, (1.0 - self._allowance) / RATE if fresh else IDLE)
+
+    async def _tell_what_can_be_asked(self) -> None:
+        """New steps whose weights are stored, and how far the questions are."""
+        feed, known = self.channel.feed, self._n_stored
+        if len(feed.stored) > known:
+            self._n_stored = len(feed.stored)
+            await self._tell({"type": "stored", "from": known, "steps": feed.stored[known:]})
+        if self._questions != (asked := progress(feed)):
+            self._questions = asked
+            await self._tell({"type": "questions", "questions": asked})
 
     def _take_up_wishes(self) -> None:
         feed = self.channel.feed

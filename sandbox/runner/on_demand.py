@@ -38,7 +38,7 @@ class OnDemand:
         self._questions = {q.id: q for q in from_plain(writer.described(QUESTIONS))}
         for number, question in self._questions.items():
             if question.open:
-                self._questions[number] = replace(question, state=WAITS, done=0)
+                self._questions[number] = replace(question, state=WAITS, done=0, seconds=0.0)
         self._side: tuple[str, SideReading] | None = None
         self._told = 0.0
 
@@ -100,14 +100,17 @@ class OnDemand:
         if outcome is None:
             moved = side.progress[0] != question.done and time.monotonic() - self._told > TELL_EVERY
             if moved:
-                self._questions[number] = replace(question, done=side.progress[0])
+                seconds = round(side.spent(), 2)
+                self._questions[number] = replace(question, done=side.progress[0], seconds=seconds)
             return moved
         self._side = None
         for arm, answers in enumerate(outcome.answers):
             for kind, answer in answers.items():
                 self._writer.reading(question.step, arm, kind, answer)
         if outcome.answers:
-            self._questions[number] = replace(question, state=DONE, done=question.of)
+            self._questions[number] = replace(
+                question, state=DONE, done=question.of, seconds=round(outcome.seconds, 2)
+            )
         else:
             reason = outcome.reason or "The process that read it ended before its time; ask again."
             self._questions[number] = replace(question, state=FAILED, reason=reason)

@@ -16,6 +16,7 @@ QUESTIONS = "questions"
 WAITS, READING, DONE, CANCELLED, FAILED = "waiting", "reading", "done", "cancelled", "failed"
 OPEN = (WAITS, READING)
 MOST_KEPT = 20
+LONGEST_ID = 40
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +31,8 @@ class Question:
     done: int = 0
     """Pieces read: one per arm and seed."""
     of: int = 0
+    seconds: float = 0.0
+    """CPU seconds spent on it so far."""
     reason: str = ""
     """Why it failed."""
 
@@ -91,5 +94,5 @@ class AskedQuestions:
             if isinstance(line.get("cancel"), str):
                 cancelled.append(line["cancel"])
             elif isinstance(number, str) and isinstance(kind, str) and type(step) is int:
-                asked.append(Question(id=number[:40], kind=kind[:80], step=step))
+                asked.append(Question(id=number[:LONGEST_ID], kind=kind[:80], step=step))
         return asked, cancelled

@@ -55,8 +55,8 @@ def delta(
             curve = rows.scalars(db, index, name, len(seeds), step, up_to)
             if len(curve[0]):
                 scalars[arm, name] = curve
-        found = {name.rpartition("/")[0] for name in rows.names(db, "snapshots", index)}
-        for kind in sorted(found - {""}):
+        found = {name.partition("/")[0] for name in rows.names(db, "snapshots", index) if "/" in name}
+        for kind in sorted(found):
             steps = rows.snapshot_steps(db, index, f"{kind}/", step, up_to)
             came = {one.step for one in late if kind in one.kinds and one.step <= min(step, up_to)}
             steps = np.union1d(steps, [s for s in came if _read_at(db, index, kind, s)]).astype(np.int64)

@@ -39,8 +39,9 @@ class LateReadings:
                 self.step(db.execute(_LAST_SCALAR, (arm, name)).fetchone()[0])
             for name in rows.names(db, "snapshots", arm):
                 (last,) = db.execute(_LAST_SNAPSHOT, (arm, name)).fetchone()
-                kind = name.rpartition("/")[0]
-                self._newest_of[kind] = max(self._newest_of.get(kind, -1), last)
+                kind, slash, _ = name.partition("/")
+                if slash:
+                    self._newest_of[kind] = max(self._newest_of.get(kind, -1), last)
                 self.step(last)
         self._committed = self._newest
 

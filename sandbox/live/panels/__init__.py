@@ -4,6 +4,7 @@ from sandbox.foundations.registry import discover
 from sandbox.live.panels.family import (
     Curve,
     Panel,
+    asked_kinds,
     columns_side_by_side,
     curve_columns,
     declare_panels,
@@ -18,6 +19,7 @@ discover(__name__, __path__)
 __all__ = [
     "Curve",
     "Panel",
+    "asked_kinds",
     "columns_side_by_side",
     "curve_columns",
     "declare_panels",

@@ -30,6 +30,7 @@ class AttentionJacobianPanel(Panel):
     place = "wide"
     renderer = "curves"
     reading = "attention jacobian"
+    on_demand = True
     section = "Conditioning"
     curves = (
         Curve("attention jacobian/median", "κ over R"),

@@ -27,6 +27,7 @@ class CertificatesPanel(Panel):
     place = "third"
     renderer = "states"
     reading = "jacobian certificates"
+    on_demand = True
     section = "Conditioning"
     unit = "κ"
     log = True

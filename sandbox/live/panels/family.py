@@ -72,6 +72,8 @@ class Panel(Idea):
     """What a run must have to show it: a kind of model or task, or "groups"; empty where every run has it."""
     layers: ClassVar[tuple[str, ...]] = ()
     """Which points of the visual model a plane shows."""
+    on_demand: ClassVar[bool] = False
+    """Whether its reading is a costly one, which the panel offers to compute at the step that is viewed."""
     levels: ClassVar[str] = ""
     """Whose answer the level lines in a plane show: xi or output."""
 
@@ -81,7 +83,7 @@ class Panel(Idea):
         words = ("kind", "title", "sentence", "how_to_read", "equation", "source", "certainty", "our_reading")
         drawing = (
             "place", "renderer", "reading", "also", "section", "layers", "levels", "one_at_a_time", "unit",
-            "log", "bounds", "lines", "facts", "table", "beside", "every", "constants",
+            "log", "bounds", "lines", "facts", "table", "beside", "every", "constants", "on_demand",
         )  # fmt: skip
         declared: dict[str, Any] = {name: getattr(cls, name) for name in (*words, *drawing)}
         return declared | {"curves": [asdict(curve) for curve in cls.curves]}
@@ -115,6 +117,12 @@ def columns_side_by_side() -> dict[str, list[str]]:
 def open_kinds() -> list[str]:
     """Kinds of reading of which some panel draws every column."""
     return [panel.reading for panel in _in_order() if panel.every]
+
+
+@cache
+def asked_kinds() -> frozenset[str]:
+    """Kinds of reading that some panel offers to compute."""
+    return frozenset(panel.reading for panel in _in_order() if panel.on_demand)
 
 
 def drawn_kinds() -> list[str]:

@@ -24,6 +24,7 @@ class LayerNormsPanel(Panel):
     place = "third"
     renderer = "layers"
     reading = "layer norms"
+    on_demand = True
     section = "Geometry"
     unit = "norm of J"
     table = (

@@ -24,6 +24,7 @@ class MultiHeadBoundPanel(Panel):
     place = "third"
     renderer = "curves"
     reading = "residual geometry"
+    on_demand = True
     section = "Geometry"
     curves = (
         Curve("residual geometry/attention at least", "at least"),

@@ -24,6 +24,7 @@ class ResidualGainsPanel(Panel):
     place = "third"
     renderer = "curves"
     reading = "residual gains"
+    on_demand = True
     section = "Geometry"
     curves = tuple(
         Curve(f"residual gains/{part} {column}", label, style=style, on=part == "attention",

@@ -24,6 +24,7 @@ class ResidualNormsPanel(Panel):
     place = "third"
     renderer = "layers"
     reading = "residual geometry"
+    on_demand = True
     section = "Geometry"
     unit = "norm"
     table = (

@@ -25,6 +25,7 @@ class ResidualPartsPanel(Panel):
     place = "third"
     renderer = "layers"
     reading = "residual gains"
+    on_demand = True
     section = "Geometry"
     unit = "gain"
     constants = True

@@ -25,6 +25,7 @@ class SharpnessPanel(Panel):
     place = "third"
     renderer = "curves"
     reading = "sharpness"
+    on_demand = True
     section = "Training dynamics"
     curves = (
         Curve("sharpness/sharpness", "largest"),

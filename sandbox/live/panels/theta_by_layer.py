@@ -24,6 +24,7 @@ class ThetaByLayerPanel(Panel):
     place = "third"
     renderer = "layers"
     reading = "theta by layer"
+    on_demand = True
     section = "Sensitivity"
     unit = "θ"
     table = (
