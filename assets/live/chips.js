@@ -1,6 +1,7 @@
 // The small buttons of a panel: which curves, which scale, which embeddings, which groups of rows.
 
 import { el } from "./dom.js";
+import { REACHES } from "./smooth.js";
 
 const chip = (label, pressed, act, more = {}) => el("button", { type: "button", class: "acs-chip", "aria-pressed": String(pressed), onclick: act, ...more }, label);
 
@@ -44,7 +45,22 @@ export function chipsFor(panel) {
   return [];
 }
 
-function curveChips({ declared, chart, view }) {
+// How the axis counts and whether curves are smoothed: off at first, both said under the picture.
+function manners({ declared, chart, view }) {
+  const log = chip("log", chart.log, () => { chart.scaleBy(!chart.log); log.setAttribute("aria-pressed", String(chart.log)); view.schedule(); }, { title: "A logarithmic axis; what is not above 0 stands on a rail of its own" });
+  const words = () => (chart.smoothed ? `smooth ${2 * REACHES[chart.smoothed] + 1}` : "smooth");
+  const smooth = chip(words(), chart.smoothed > 0, () => {
+    chart.smoothed = (chart.smoothed + 1) % REACHES.length;
+    smooth.setAttribute("aria-pressed", String(chart.smoothed > 0));
+    smooth.textContent = words();
+    view.schedule();
+  }, { title: "The mean of each point and its neighbours; the raw line stays behind it. Again for more, once more for none" });
+  return [declared.lines === "accuracy" ? null : log, chart.smoothable ? smooth : null].filter(Boolean);
+}
+
+function curveChips(panel) { return [...whichCurves(panel), ...manners(panel)]; }
+
+function whichCurves({ declared, chart, view }) {
   if (declared.curves.length < 2) return [];
   const groups = [...new Set(declared.curves.map(({ group }) => group).filter(Boolean))];
   if (groups.length > 1) {

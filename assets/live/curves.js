@@ -1,8 +1,9 @@
 // A chart over steps: thin seeds, thick mean, band from least to greatest; arms told apart by colour, dash and marker.
 
-import { counted } from "./dom.js";
-import { lastAtOrBefore } from "./model.js";
+import { counted, whole } from "./dom.js";
 import { HeldRange, LinearScale, LogScale, niceSteps } from "./scale.js";
+import { mean, REACHES } from "./smooth.js";
+import { band, beyond, cross, line, stroke, survey, window_ } from "./strokes.js";
 import { armStyle, marker, prepare } from "./theme.js";
 
 const LEFT = 46, RIGHT = 10, TOP = 20, BOTTOM = 22, RAIL = 14;
@@ -10,10 +11,20 @@ const ALIKE = 4, LABEL = 11;  // pixels: reference lines that share a label, and
 
 export class Curves {
   constructor(panel, canvas) {
-    Object.assign(this, { panel, canvas, area: null });
-    this.held = new HeldRange(panel.log, panel.bounds);
+    Object.assign(this, { panel, canvas, area: null, log: panel.log, smoothed: 0 });
+    this.held = new HeldRange(this.log, panel.bounds);
     this.shown = new Set(panel.curves.filter((c) => c.on).map((c) => c.column));
     this.ranged = "";
+  }
+
+  // Accuracies and brackets are never smoothed: a threshold is reached by a number, and a mean of bounds bounds nothing.
+  get smoothable() { return this.panel.lines !== "accuracy" && !this.panel.curves.some(({ to }) => to); }
+
+  get smoothing() { return this.smoothed && this.smoothable ? `mean of ${2 * REACHES[this.smoothed] + 1} points, raw behind` : ""; }
+
+  scaleBy(log) {
+    this.log = log;
+    this.held = new HeldRange(log, log ? null : this.panel.bounds);
   }
 
   // Every line to draw: curve, arm, its series, and the bracket's other end where there is one.
@@ -38,16 +49,16 @@ export class Curves {
     if (width < 60 || height < 50) return;
     const lines = this.lines(view), until = view.until();
     const [x0, x1] = view.zoom || [0, niceSteps(view.replay ? view.model.hello.steps : view.model.step, view.model.hello.steps)];
-    const ghosts = view.ghost.lines(this.panel.curves, this.shown), past = survey(ghosts, x0, x1, this.panel.log, Infinity);
-    const facts = survey(lines, x0, x1, this.panel.log, until);
+    const ghosts = view.ghost.lines(this.panel.curves, this.shown), past = survey(ghosts, x0, x1, this.log, Infinity);
+    const facts = survey(lines, x0, x1, this.log, until);
     const wants = `${view.zoom || ""}/${[...this.shown]}`;
     if (wants !== this.ranged) { this.held.reset(); this.ranged = wants; }
-    const levels = this.reference(view).map(([, level]) => level);
+    const levels = this.reference(view).map(([, level]) => level).filter((level) => !this.log || level > 0);
     const rail = facts.below ? RAIL : 0, roof = facts.above ? RAIL : 0;
     const [low, high] = this.held.hold(Math.min(facts.low, past.low, ...levels), Math.max(facts.high, past.high, ...levels));
     const bottom = height - BOTTOM - rail, top = TOP + roof;
     const x = new LinearScale(x0, x1, LEFT, width - RIGHT);
-    const y = new (this.panel.log ? LogScale : LinearScale)(low, high, bottom, top);
+    const y = new (this.log ? LogScale : LinearScale)(low, high, bottom, top);
     this.area = { x, y, top, bottom, left: LEFT, right: width - RIGHT, height, width };
     const { theme } = view;
     this.axes(context, theme, x, y, rail, roof, facts);
@@ -91,10 +102,10 @@ export class Curves {
     context.textAlign = "left";
     context.fillText(this.panel.unit, 2, 2);
     context.textAlign = "right";
-    const beyond = [[facts.below, "≤ 0"], [facts.above, "at ∞"]].filter(([n]) => n);
-    context.fillText(beyond.map(([n, where]) => `${counted(n, "point")} ${where}`).join(", "), right, 2);
+    const least = this.log ? "≤ 0" : "at −∞", told = [[facts.below, least], [facts.above, "at ∞"], [facts.nan, "NaN"]].filter(([n]) => n);
+    context.fillText(told.map(([n, where]) => `${counted(n, "point")} ${where}`).join(", "), right, 2);
     context.textBaseline = "middle";
-    for (const [there, at, text] of [[rail, bottom + RAIL / 2, "≤ 0"], [roof, TOP + 5, "∞"]]) {
+    for (const [there, at, text] of [[rail, bottom + RAIL / 2, this.log ? "≤ 0" : "−∞"], [roof, TOP + 5, "∞"]]) {
       if (!there) continue;
       context.textAlign = "right";
       context.fillText(text, left - 6, at);
@@ -148,16 +159,35 @@ export class Curves {
       const lower = to && to.n === series.n ? series.mean : series.low;
       context.globalAlpha = to ? 0.2 : 0.07;
       band(context, series.steps, lower, upper, from, end, x, y, drawn);
+      if (series.fewer) {  // dashed ends where fewer seeds stand behind the band
+        context.globalAlpha = 0.5;
+        context.lineWidth = 1;
+        context.setLineDash([2, 4]);
+        for (const edge of [lower, upper]) stroke(context, series.steps, edge, from, end, x, y, drawn, (i) => series.count[i] < series.most);
+        context.setLineDash([]);
+      }
     }
     if (curve.seeds && series.seeds.length > 1) {
       context.globalAlpha = 0.38;
       context.lineWidth = 0.8;
       for (const values of series.seeds) stroke(context, series.steps, values, from, end, x, y, drawn);
     }
+    const reach = this.smoothable ? REACHES[this.smoothed] : 0;
+    if (reach) {  // the raw mean stays in sight
+      context.globalAlpha = 0.4;
+      context.lineWidth = 1;
+      stroke(context, series.steps, series.mean, from, end, x, y, drawn);
+    }
+    const values = reach ? mean(series.mean, series.n, reach) : series.mean, full = (i) => series.count[i] === series.most;
     context.globalAlpha = soft ? 0.8 : 1;
     context.lineWidth = soft ? 1.3 : 2.2;
     context.setLineDash({ dashed: [5, 4], dotted: [1.5, 3] }[curve.style] || []);
-    stroke(context, series.steps, series.mean, from, end, x, y, drawn);
+    stroke(context, series.steps, values, from, end, x, y, drawn, full);
+    if (series.fewer) {  // a mean of fewer seeds than before must not look the same
+      context.lineWidth = 1.3;
+      context.setLineDash([1.5, 3]);
+      stroke(context, series.steps, values, from, end, x, y, drawn, (i) => !full(i));
+    }
     context.setLineDash([]);
     context.globalAlpha = 1;
   }
@@ -183,21 +213,32 @@ export class Curves {
       }
     }
     context.lineWidth = 1.6;
+    const lost = [];
     for (const values of curve.seeds ? series.seeds : []) {
       for (let i = Math.max(from, 1); i < end; i++) {
         if (Number.isNaN(values[i]) && Number.isFinite(values[i - 1])) {
-          cross(context, x.place(series.steps[i - 1]), y.log && values[i - 1] <= 0 ? bottom : y.place(values[i - 1]), 4);
+          const px = x.place(series.steps[i - 1]), py = y.log && values[i - 1] <= 0 ? bottom : y.place(values[i - 1]);
+          cross(context, px, py, 4);
+          if (curve.style === "solid") lost.push({ px, py, step: series.steps[i] });
         }
       }
       if (!rail && !roof) continue;
       for (let i = from; i < end; i++) {
-        const below = y.log && values[i] <= 0, above = values[i] === Infinity;
-        if (!below && !above) continue;
+        const where = beyond(values[i], y.log);
+        if (where !== "below" && where !== "above") continue;
         context.beginPath();
-        context.arc(x.place(series.steps[i]), below ? bottom + RAIL / 2 : TOP + 5, 2.6, 0, 2 * Math.PI);
+        context.arc(x.place(series.steps[i]), where === "below" ? bottom + RAIL / 2 : TOP + 5, 2.6, 0, 2 * Math.PI);
         context.stroke();
       }
     }
+    // The first of them says it in words; the badge counts the others.
+    const first = lost.sort((a, b) => a.step - b.step)[0];
+    if (!first) return;
+    const text = `NaN at step ${whole(first.step)}`, fits = first.px + 8 + context.measureText(text).width < this.area.right;
+    context.textAlign = fits ? "left" : "right";
+    context.textBaseline = "bottom";
+    context.fillStyle = theme.text;
+    context.fillText(text, first.px + (fits ? 7 : -7), first.py - 4);
   }
 
   ghost(context, theme, view, ghost, x0, x1) {
@@ -230,72 +271,4 @@ export class Curves {
       context.strokeRect(a + 0.5, top + 0.5, b - a, bottom - top - 1);
     }
   }
-}
-
-function line(context, x1, y1, x2, y2) {
-  context.beginPath();
-  context.moveTo(x1, y1);
-  context.lineTo(x2, y2);
-  context.stroke();
-}
-
-function cross(context, x, y, r) {
-  line(context, x - r, y - r, x + r, y + r);
-  line(context, x - r, y + r, x + r, y - r);
-}
-
-// First and one past the last row to draw, one row more on either side so that lines reach the edges.
-function window_(series, x0, x1) {
-  const stepOf = (i) => series.steps[i];
-  return [Math.max(0, lastAtOrBefore(series.n, stepOf, x0)), Math.min(series.n, lastAtOrBefore(series.n, stepOf, x1) + 2 - (series.last <= x1 ? 1 : 0))];
-}
-
-function stroke(context, steps, values, from, end, x, y, drawn) {
-  context.beginPath();
-  let pen = false;
-  for (let i = from; i < end; i++) {
-    const v = values[i];
-    if (!drawn(v)) { pen = false; continue; }
-    const px = x.place(steps[i]), py = y.place(v);
-    if (pen) context.lineTo(px, py); else { context.moveTo(px, py); context.lineTo(px + 0.01, py); }
-    pen = true;
-  }
-  context.stroke();
-}
-
-function band(context, steps, low, high, from, end, x, y, drawn) {
-  context.beginPath();
-  let open = -1;
-  for (let i = from; i <= end; i++) {
-    const here = i < end && Number.isFinite(low[i]) && drawn(high[i]);
-    if (here && open < 0) open = i;
-    if (here || open < 0) continue;
-    for (let k = open; k < i; k++) context[k === open ? "moveTo" : "lineTo"](x.place(steps[k]), y.place(high[k]));
-    for (let k = i - 1; k >= open; k--) context.lineTo(x.place(steps[k]), drawn(low[k]) ? y.place(low[k]) : y.from);
-    context.closePath();
-    open = -1;
-  }
-  context.fill();
-}
-
-// What is to be seen between two steps: the range of drawable values, and how many a log axis cannot hold.
-function survey(lines, x0, x1, log, until) {
-  const facts = { low: Infinity, high: -Infinity, below: 0, above: 0 };
-  for (const { curve, series, to } of lines) {
-    // The axis holds the whole run that is known, so that looking back moves nothing; counted is what is drawn.
-    const [from, end] = window_(series, x0, x1), shown = window_(series, x0, Math.min(x1, until))[1];
-    const columns = curve.seeds ? [...series.seeds, ...(to && to.n === series.n ? to.seeds : [])] : [series.mean];
-    for (const values of columns) {
-      for (let i = from; i < end; i++) {
-        const v = values[i];
-        if (v === Infinity) facts.above += i < shown ? 1 : 0;
-        else if (log && v <= 0) facts.below += i >= shown || (to && columns.indexOf(values) >= series.seeds.length) ? 0 : 1;
-        else if (v < facts.low || v > facts.high) {
-          if (v < facts.low) facts.low = v;
-          if (v > facts.high) facts.high = v;
-        }
-      }
-    }
-  }
-  return facts;
 }

@@ -10,6 +10,8 @@ export class Series {
   constructor(seeds) {
     this.n = 0;
     this.thinnedFrom = 0;
+    this.most = 0;  // seeds behind a mean at most, and whether any mean has fewer
+    this.fewer = false;
     this.room = 256;
     this.steps = new Float64Array(this.room);
     this.seeds = Array.from({ length: seeds }, () => new Float32Array(this.room));
@@ -42,6 +44,8 @@ export class Series {
     this.low[this.n] = count ? low : NaN;
     this.high[this.n] = count ? high : NaN;
     this.count[this.n++] = count;
+    if (count > this.most) this.most = count;
+    if (count && count < this.most) this.fewer = true;
   }
 
   grow() {

@@ -198,6 +198,7 @@ export class Panel {
     const lines = chart.lines(view);
     const thinned = lines.filter((l) => l.series.thinnedFrom > l.series.n).sort((a, b) => b.series.thinnedFrom - a.series.thinnedFrom)[0];
     if (thinned) parts.push(`${whole(thinned.series.thinnedFrom)} rows shown as ${whole(thinned.series.n)}, extremes kept`);
+    if (chart.smoothing) parts.push(`smoothed: ${chart.smoothing}`);
     setText(this.foot, [...parts, ...this.honesty()].join(" · "));
     const lost = [...new Set(lines.map((l) => l.arm))].flatMap((a) => view.model.diverged(a).filter((d) => d.step <= view.until()).map((d) => ({ arm: a, ...d })));
     const mine = declared.lines === "loss" && lost.length > 0;

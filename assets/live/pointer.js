@@ -3,7 +3,7 @@
 import { el, number, whole } from "./dom.js";
 import { armStyle } from "./theme.js";
 
-const NEAREST = 6, LONGEST_WORDS = 160;
+const NEAREST = 5, LONGEST_WORDS = 160;
 
 // Where the pointer is on a canvas, in the units that it is drawn in.
 function placeOn(canvas, event) {
