@@ -67,7 +67,9 @@ def test_a_fork_survives_its_way_through_an_archive(
     np.testing.assert_array_equal(
         open_run(tmp_path / "next").weights(12, "standard"), parent.weights(12, "standard")
     )
-    capsys.readouterr()
+    (brought.path / "start.safetensors").write_bytes(b"cut")
+    assert main(["check", str(brought.path)]) != 0
+    assert "start.safetensors" in "".join(capsys.readouterr())
 
 
 @pytest.mark.parametrize(
