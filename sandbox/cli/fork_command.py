@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `fork`."""
     parser.epilog = (
         "The new run begins with the weights, optimizer moments and batch order of that step; the parent\n"
-        "stays as it is. Without a changed knob it goes the parent's way, bit for bit on one device and engine.\n"
+        "stays as it is. Without a changed knob it goes the parent's way, bit for bit on one device.\n"
         "What may change: batch_size, evaluate_every, optimizer.* but its kind, and the live knobs of an\n"
         "arm, such as projection.shift. With --step 0 --seeds may name seeds that the parent has not."
     )
