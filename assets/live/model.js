@@ -180,6 +180,16 @@ export class Model {
     return frames[lastAtOrBefore(frames.length, (i) => frames[i].step, step)] || frames[0];
   }
 
+  // Whether something of a kind has been read at exactly this step, for any arm that is known here.
+  hasReading(kind, step) {
+    const there = (frames) => Boolean(frames?.some((frame) => frame.step === step)), place = this.hello.kinds.indexOf(kind);
+    if (there(this.frames.table.get(place)) || there(this.frames.numbers.get(place))) return true;
+    return this.hello.columns.some(({ name }, column) => name.startsWith(`${kind}/`) && (there(this.frames.heads.get(column)) || this.hello.arms.some((_, arm) => {
+      const series = this.get(name, arm), i = series ? series.at(step) : -1;
+      return i >= 0 && series.steps[i] === step;
+    })));
+  }
+
   // Steps that have a picture, oldest first: where the playhead can stand exactly.
   steps() {
     let most = [];
@@ -214,8 +224,10 @@ export class Model {
 }
 
 function add(frames, frame) {
-  if (frames.length && frame.step <= frames[frames.length - 1].step) return;
-  frames.push(frame);
+  // One that comes late has its place between the others.
+  const before = lastAtOrBefore(frames.length, (i) => frames[i].step, frame.step);
+  if (before >= 0 && frames[before].step === frame.step) frames[before] = frame;
+  else frames.splice(before + 1, 0, frame);
   if (frames.length > TOO_MANY_FRAMES) {
     const half = frames.length >> 1;
     frames.splice(0, half, ...frames.slice(0, half).filter((_, i) => i % 2 === 0));

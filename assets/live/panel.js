@@ -1,5 +1,6 @@
 // The frame around one picture: title, sentence, chips, what is behind the "i", and a table for those who do not see it.
 
+import { AskRow } from "./asking.js";
 import { chipsFor } from "./chips.js";
 import { Curves } from "./curves.js";
 import { counted, el, number, setText, whole } from "./dom.js";
@@ -45,7 +46,7 @@ export class Panel {
     this.node = el("section", { class: `acs-panel acs-${declared.place}`, "data-kind": declared.kind, "data-renderer": declared.renderer },
       el("header", {}, el("h3", {}, declared.title), this.badge, this.chips, this.filler, this.info),
       (this.sentence = el("p", { class: "acs-sentence" }, declared.sentence)),
-      el("div", { class: "acs-canvas" }, this.canvas, this.tip, this.silence), this.foot, el("div", { class: "acs-hidden" }, this.table), this.more);
+      el("div", { class: "acs-canvas" }, this.canvas, this.tip, this.silence), this.foot, (this.ask = declared.on_demand ? new AskRow(this) : null)?.node, el("div", { class: "acs-hidden" }, this.table), this.more);
     this.node.addEventListener("keydown", (event) => {
       if (event.key === "Escape" && !this.more.hidden) { this.explain(false); this.info.focus(); event.preventDefault(); }
     });
@@ -145,6 +146,7 @@ export class Panel {
     if (reason) setText(this.silence, reason);
     if (declared.renderer === "curves") { tell(this.tip, this.chart, view); this.curveFoot(); }
     else { point(this.tip, this.chart, view); this.pictureFoot(); }
+    this.ask?.draw();
     // Not at every picture, but the last one's numbers are always told.
     const wait = this.told + TABLE_EVERY - performance.now();
     clearTimeout(this.telling);
@@ -167,6 +169,7 @@ export class Panel {
     const { view } = this;
     if (!this.reading || view.model.meta(this.reading, arm)) return "";
     const due = this.due();
+    if (this.ask?.refusal() === "recorded") return "Not computed in this run, and a recorded one cannot be asked.";
     if (view.replay || ENDED.includes(view.model.state)) return `Not computed in this run.${due?.cost ? ` One reading takes about ${number(due.cost, 2)} s of CPU, more than its share.` : ""}`;
     if (!due) return "Not computed yet.";
     return due.step === null ? "Too costly for the share of this run that diagnostics may take; read on demand alone." : `Not computed yet: waits until about step ${whole(due.step)}, so that diagnostics leave training its time.`;

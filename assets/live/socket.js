@@ -55,12 +55,21 @@ export class Connection {
     else if (message.type === "status") this.view.onStatus(message.status);
     else if (message.type === "events") this.view.onEvents(message.events);
     else if (message.type === "command") this.view.onCommand(message);
+    else if (message.type === "stored") this.view.asking.stored(message);
+    else if (message.type === "questions") this.view.asking.heard(message.questions);
     else if (message.type === "token") this.token = message.token;
     else if (message.type === "refused") this.view.onConnection("refused", message.reason);
   }
 
   send(message) {
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
+  }
+
+  // Whether it could be said; who asks for something rare decides what to do where not.
+  say(message) {
+    const open = this.socket?.readyState === WebSocket.OPEN;
+    if (open) this.send(message);
+    return open;
   }
 
   acknowledge(sequence) { this.send({ ack: sequence }); }

@@ -1,5 +1,6 @@
 // The whole live view: puts the parts together, keeps what is shared by all panels, draws once per frame.
 
+import { Asking } from "./asking.js";
 import { el } from "./dom.js";
 import { Ghost } from "./ghost.js";
 import { Header } from "./header.js";
@@ -25,6 +26,7 @@ export class View {
     Object.assign(this, { pointed: null, pinned: null, filled: null });
     this.model = new Model();
     this.painter = new Painter(this);
+    this.asking = new Asking(this);
     this.pictures = new Pictures(this);
     this.header = new Header(this);
     this.transport = new Transport(this);
@@ -115,11 +117,12 @@ export class View {
 
   onScales(scales) { Object.assign(this.model.scales, scales); this.schedule(false); }
 
-  onCommand(message) { this.header.answered(message); }
+  onCommand(message) { if (!this.asking.answered(message)) this.header.answered(message); }
 
   onConnection(state, reason) {
     this.root.dataset.link = state;
     this.header.connection(state, reason);
+    if (state === "lost") this.asking.lost();
   }
 
   complain(sentence) {
