@@ -1,5 +1,6 @@
 // Entry of the live view: one view per place on the page, rebuilt whenever the place is.
 
+import { Address } from "./address.js";
 import { View } from "./view.js";
 
 const views = new WeakMap();
@@ -54,6 +55,7 @@ export function mount(parent, data, act = null) {
   }
   const view = views.get(root);
   view.act = act;
+  view.address ||= new Address(view);
   view.schedule();
   style(() => view.schedule());
   return () => { view.leaving = setTimeout(() => view.leave(), root.isConnected ? GRACE : 0); };

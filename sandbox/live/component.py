@@ -51,12 +51,15 @@ def live_view(
     steer: bool = False,
     panels: tuple[str, ...] | None = None,
     on_continue: Callable[[int], None] | None = None,
+    address: str = "",
+    shown: dict[str, Any] | None = None,
 ) -> None:
     """Place the live view of a run (or of `recorded:NAME`) on the page; call it outside any fragment.
 
     `mode="replay"` plays what is recorded from the start; `steer` shows the buttons that act on the run;
     `panels` limits which panels stand there, by kind; `on_continue` is called with the step that somebody
-    wants to go on from. Without `height` it is as tall as its panels.
+    wants to go on from. `address` is the run's own, to which a button adds what is shown, and `shown` is
+    what such an address said. Without `height` it is as tall as its panels.
     """
     data = live_data(run_id, _token(run_id, steer, key), mode, panels)
 
@@ -67,7 +70,7 @@ def live_view(
 
     _live_view(
         key=key,
-        data=data | {"script": address_of(BUNDLE), "height": height},
+        data=data | {"script": address_of(BUNDLE), "height": height, "address": address, "shown": shown},
         on_fork_change=asked,  # named after FORK
     )
 

@@ -14,7 +14,7 @@ from sandbox.runner import gallery, resampling
 from sandbox.store import Run, open_run, run_path
 from sandbox.store import compared as curves
 from sandbox.store.compared import Compared, Difference
-from sandbox.ui import compare_controls, compare_files, compare_gone, compare_picture, compare_words, session
+from sandbox.ui import compare_controls, compare_files, compare_picture, compare_words, gone, session
 from sandbox.ui.compare_settings import Setting, by_design, differing, setting_of, warnings
 from sandbox.ui.compare_table import settings_table, standings_table
 from sandbox.ui.compare_view import CompareView, fitted, from_params
@@ -61,7 +61,7 @@ def show() -> None:
         view, more = fitted(compare_controls.view(), {run_id: run.arms for run_id, run in runs.items()})
         told += more
         asked = compare_controls.view().runs
-        compare_gone.offer([run_id for run_id in asked if run_id not in runs and run_id not in damaged])
+        gone.offer([run_id for run_id in asked if run_id not in runs and run_id not in damaged])
         session.hold(compare_controls.HELD, replace(view, runs=asked))
         with right:
             compare_controls.choose_groups(_labels(runs, names))
@@ -92,7 +92,7 @@ def _follow() -> list[str]:
         return []
     view, told = from_params(params)
     session.hold(compare_controls.HELD, view)
-    compare_gone.keep(params.get("setups", ""), view.runs)
+    gone.keep(params.get("setups", ""), view.runs)
     return told
 
 

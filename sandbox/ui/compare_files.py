@@ -13,10 +13,8 @@ from sandbox.store.compared import Compared
 from sandbox.ui import choices, links, study_files
 from sandbox.ui.compare_view import CompareView
 from sandbox.ui.complete import complete
+from sandbox.ui.gone import BETWEEN
 from sandbox.ui.pictures import save_buttons
-
-BETWEEN = "~"
-"""Between the settings of several runs in one link; no link of settings holds it."""
 
 
 def files(view: CompareView, groups: list[Compared], drawing: Any, dark: bool) -> None:

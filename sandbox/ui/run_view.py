@@ -10,7 +10,7 @@ from sandbox.live.component import live_view
 from sandbox.runner import queue
 from sandbox.store import Run, run_path
 from sandbox.store.summary import TARGET, summarize
-from sandbox.ui import continuing, downloads, live_knobs, making, session, study
+from sandbox.ui import continuing, downloads, gone, links, live_knobs, making, run_link, session, study
 from sandbox.ui.arm_table import table
 from sandbox.ui.run_state import RunState, state_of
 from sandbox.ui.words import count, escaped, percent
@@ -28,6 +28,10 @@ def show(run_id: str, key: str) -> None:
     except SandboxError as error:
         st.error(escaped(str(error)))
         return
+    if gone.is_gone(run_id):
+        gone.keep(st.query_params.get(links.PARAMETER, ""), [run_id])
+        gone.offer([run_id])
+        return
     run = session.run(run_id)
     state = state_of(run_id, run)
     if run is None and state.state in ("failed", "stopped", "done"):
@@ -37,7 +41,14 @@ def show(run_id: str, key: str) -> None:
         if run is not None:
             continuing.form(run, key)
     onward = None if run is None else partial(continuing.ask, key, run, continuing.FORK)
-    live_view(run_id, key=f"{key}.live", steer=True, on_continue=onward)
+    live_view(
+        run_id,
+        key=f"{key}.live",
+        steer=True,
+        on_continue=onward,
+        address=run_link.address(run_id, run),
+        shown=run_link.shown(run, key),
+    )
     st.fragment(_tick, run_every=None if state.resting else TICK)(run_id, state)
     if run is not None:
         with st.container(horizontal=True, vertical_alignment="center", key=f"{key}.below"):

@@ -3,10 +3,10 @@
 import streamlit as st
 
 from sandbox.foundations.errors import SandboxError
-from sandbox.ui import choices, links, session, training
+from sandbox.ui import choices, links, session, training, view_link
 from sandbox.ui.words import escaped
 
-KNOWN = (training.RUN, links.PARAMETER)
+KNOWN = (training.RUN, links.PARAMETER, view_link.PARAMETER)
 """What an address of the Sandbox may say; all else is told, so that no setting is ignored in silence."""
 
 RESTORED = "The settings of the link are in the rail. Nothing has been started."
@@ -25,7 +25,7 @@ def follow() -> None:
     for key in unknown:
         del st.query_params[key]
     if unknown:
-        session.notice(f"The address has no part {unknown[0][:40]!r}; it has {' and '.join(KNOWN)}.")
+        session.notice(f"The address has no part {unknown[0][:40]!r}; it has {', '.join(KNOWN)}.")
     elif setup is not None:
         # Out of the address at once: what the person changes next would no longer be what it says.
         del st.query_params[links.PARAMETER]

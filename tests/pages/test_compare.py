@@ -97,7 +97,7 @@ def test_a_run_that_is_gone_is_said_and_its_settings_are_offered(
     assert carried.split("~")[0] == links.encode(plain)
     trash.delete(gone, "local")
     app = settled(open_page("compare", **view.to_params(), setups=carried))
-    assert f"The run `{gone}` is not here any more." in said(app)
+    assert f"There is no run `{gone}` here (any more)." in said(app)
     assert app.multiselect(key="compare.groups").value == [f"{here}:0", f"{here}:1"]
     app.button(key=f"gone.settings.{gone}").click()
     app = settled(app.run())

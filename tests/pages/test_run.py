@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import time
 import tomllib
 import zipfile
 from pathlib import Path
@@ -10,11 +11,13 @@ from pathlib import Path
 import pytest
 
 from sandbox.experiment.experiment import from_plain_experiment
-from sandbox.runner import queue
+from sandbox.runner import queue, trash
 from sandbox.store import open_run, run_path
-from sandbox.ui import downloads, run_view, study_tabs
+from sandbox.ui import downloads, links, run_view, study_tabs, view_link
+from sandbox.ui.complete import complete
 from sandbox.ui.run_state import state_of
 from tests.pages.conftest import Open, said, settled
+from tests.ui import described
 
 
 def test_the_page_names_the_run_and_what_it_trains(open_page: Open, finished: str) -> None:
@@ -140,3 +143,37 @@ def test_a_run_that_cannot_be_continued_says_why(open_page: Open, finished: str)
     app = settled(app.run())
     (error,) = app.error
     assert "control" in error.value
+
+
+@pytest.mark.parametrize("carried", [True, False], ids=["with its settings", "alone"])
+def test_a_link_to_a_run_that_is_gone_says_so_and_offers_what_it_carries(
+    open_page: Open, finished: str, carried: bool
+) -> None:
+    with open_run(run_path(finished)) as run:
+        plain = complete(described.catalogue(), run.experiment)
+    trash.delete(finished, "local")
+    trash.purge(now=time.time() + 2 * trash.DAY)
+    app = settled(open_page("run", run=finished, **({"setup": links.encode(plain)} if carried else {})))
+    assert f"There is no run `{finished}` here (any more)." in said(app)
+    assert [button.key for button in app.button] == [f"gone.settings.{finished}"] * carried
+    if carried:
+        app.button(key=f"gone.settings.{finished}").click()
+        app = settled(app.run())
+        assert app.session_state["session.draft"] == plain
+    else:
+        assert "carries no settings" in said(app)
+
+
+def test_a_deleted_run_can_be_put_back_from_its_link(open_page: Open, finished: str) -> None:
+    trash.delete(finished, "local")
+    app = settled(open_page("run", run=finished))
+    app.button(key=f"gone.restore.{finished}").click()
+    app = settled(app.run())
+    assert "quiet-test" in said(app)
+
+
+def test_a_view_in_the_link_is_clamped_and_told_once(open_page: Open, finished: str) -> None:
+    app = settled(open_page("run", run=finished, view=view_link.encode(view_link.RunView(arm=9, step=20))))
+    (warning,) = app.warning
+    assert "arm 9 is not in this run; 3 is taken" in warning.value.replace("\\", "")
+    assert not settled(app.run()).warning

@@ -5,13 +5,20 @@ from collections.abc import Sequence
 import streamlit as st
 
 from sandbox.foundations.errors import SandboxError
-from sandbox.runner import trash
+from sandbox.runner import queue, trash
+from sandbox.store import run_path
 from sandbox.ui import choices, links, navigation, session
-from sandbox.ui.compare_files import BETWEEN
 from sandbox.ui.words import ago, code, escaped
 
+BETWEEN = "~"
+"""Between the settings of several runs in one link; no link of settings holds it."""
 CARRIED = "gone.setups"
 MOST_CARRIED = 8 * links.MAX_LINK
+
+
+def is_gone(run_id: str) -> bool:
+    """Whether neither a folder nor the queue knows the run. RunUnavailable for what is no id."""
+    return not run_path(run_id).is_dir() and queue.state(run_id) is None
 
 
 def keep(setups: str, runs: Sequence[str]) -> None:
@@ -27,7 +34,7 @@ def offer(gone: Sequence[str]) -> None:
     carried: dict[str, str] = session.held(CARRIED) or {}
     for run_id in gone:
         with st.container(border=True, key=f"gone.{run_id}"):
-            st.markdown(f"The run {code(run_id)} is not here any more.")
+            st.error(f"There is no run {code(run_id)} here (any more).")
             with st.container(horizontal=True, vertical_alignment="center", key=f"gone.ways.{run_id}"):
                 if run_id in lying:
                     st.caption(f"It was deleted {ago(lying[run_id].deleted)}.", width="content")
