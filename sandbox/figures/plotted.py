@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 COLUMNS = ("trace", "place", "x", "y", "z", "n", "text")
 """`place` is `plot`, `rail` (a value that the axis cannot show, `text` says which) or `level`; `n` counts the
-seeds behind a mean."""
+seeds behind a mean; `z` is a cell's value, or what shades a point."""
 Row = tuple[Any, ...]
 RAIL_WORDS = (("≤ 0",), ("∞",))
 """What stands beside a rail."""
@@ -20,7 +20,7 @@ RAIL_WORDS = (("≤ 0",), ("∞",))
 def plotted_csv(figure: go.Figure) -> str:
     """Exactly what is drawn, as thinned as it is drawn, as CSV with the columns of COLUMNS."""
     text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
+    writer = csv.writer(text, lineterminator="\r\n")  # with "\n" alone a name with "\r" is not quoted
     writer.writerow(COLUMNS)
     for trace in figure.data:
         writer.writerows(_cells(trace) if trace.type in ("heatmap", "contour") else _points(trace, figure))
@@ -34,10 +34,12 @@ def _points(trace: Any, figure: go.Figure) -> Iterator[Row]:
     words = unescape(name.rpartition(", ")[2]) if on_rail else None
     xs, ys = (list(axis) if axis is not None else [] for axis in (trace.x, trace.y))
     texts = trace.text if isinstance(trace.text, list | tuple | np.ndarray) else None
+    shades = getattr(trace.marker, "color", None)
+    z = shades.tolist() if isinstance(shades, np.ndarray) and shades.dtype.kind == "f" else [""] * len(xs)
     for i, (x, y) in enumerate(zip(xs, ys, strict=True)):
         text = words or (unescape(str(texts[i])) if texts is not None else "")
         count = "" if n is None else int(n[i])
-        yield name, "rail" if on_rail else "plot", _plain(x), "" if on_rail else _plain(y), "", count, text
+        yield name, "rail" if on_rail else "plot", _plain(x), "" if on_rail else _plain(y), z[i], count, text
 
 
 def _on_rail(trace: Any, figure: go.Figure) -> bool:

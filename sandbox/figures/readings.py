@@ -9,6 +9,7 @@ from sandbox.figures.certificates import certificate_figure
 from sandbox.figures.drawing import Drawing, blank, literal, says
 from sandbox.figures.groups import SeedGroup, draw_group
 from sandbox.figures.palette import arm_style, group_style, sequential
+from sandbox.figures.provenance import provenance
 from sandbox.figures.rails import Rails
 from sandbox.figures.small_models import small_model_figure
 from sandbox.figures.tables import table_figure
@@ -18,7 +19,6 @@ from sandbox.foundations.readings import (
     Answer,
     AttentionMap,
     PerHead,
-    Provenance,
     SmallModel,
     Table,
     Trajectory,
@@ -216,14 +216,6 @@ def _(answer: SmallModel, asked: Asked) -> Drawing:
     where = f"arm {asked.arm}, seed {asked.seed}, step {asked.step}"
     drawing = small_model_figure(answer, where, asked.kind, asked.dark)
     return Drawing(drawing.figure, (*drawing.notes, *provenance(answer.provenance)), drawing.alt)
-
-
-def provenance(found: Provenance) -> tuple[str, ...]:
-    """How the numbers came about, as short sentences."""
-    tolerance = f"tolerance {found.tolerance:.3g}" if found.tolerance else ""
-    sample = f"sample size {found.sample_size}" if found.sample_size else ""
-    words = (f"{found.exactness}, {found.precision}", found.method, tolerance, sample, found.note)
-    return tuple(word for word in words if word)
 
 
 def _history(asked: Asked) -> np.ndarray:

@@ -7,10 +7,10 @@ import streamlit as st
 
 from sandbox.foundations.errors import SandboxError
 from sandbox.store import Run
-from sandbox.ui import choices, study_files
+from sandbox.ui import choices, study_files, study_shapes
 from sandbox.ui.words import escaped
 
-LOSS, ACCURACY, BY_GROUP = "Loss", "Accuracy", "Accuracy by group"
+LOSS, ACCURACY, BY_GROUP, HAPPENINGS = "Loss", "Accuracy", "Accuracy by group", "Phases and spikes"
 OF_ONE_SEED = ("Trajectory", "AttentionMap", "Certificate", "SmallModel", "Table")
 """Readings whose drawing shows one arm and seed; the others show all of them."""
 
@@ -20,6 +20,8 @@ def available(run: Run) -> list[str]:
     names = [LOSS, ACCURACY]
     if any(name.startswith("test_accuracy/") for name in run.scalar_names()):
         names.append(BY_GROUP)
+    if any(event.kind in ("phase", "spike") for event in run.events()):
+        names.append(HAPPENINGS)
     kinds = dict.fromkeys(kind for arm in run.arms for kind in run.reading_kinds(arm))
     return names + [_title(kind) for kind in kinds]
 
@@ -47,6 +49,8 @@ def draw(figures: Any, run: Run, name: str, key: str, dark: bool) -> None:
             show(figures.accuracy_figure(run, dark, _interval(st, run, key)))
         elif name == BY_GROUP:
             show(_by_group(figures, run, key, dark))
+        elif name == HAPPENINGS:
+            show(figures.happenings_figure(run, dark))
         else:
             _reading(figures, run, name, key, dark, show)
     except SandboxError as error:
@@ -87,7 +91,8 @@ def _reading(figures: Any, run: Run, name: str, key: str, dark: bool, show: Call
     row = st.container(horizontal=True, vertical_alignment="bottom", key=f"{key}.choices")
     arm = run.arms[0]
     metas = {arm: run.meta(f"reading/{index}/{kind}") or {} for index, arm in enumerate(run.arms)}
-    picture = any(meta.get("type") in OF_ONE_SEED for meta in metas.values())
+    shape = _shape(row, kind, metas, key)
+    picture = shape != "" or any(meta.get("type") in OF_ONE_SEED for meta in metas.values())
     if picture and len(run.arms) > 1:
         arm = row.selectbox("Arm", run.arms, key=f"{key}.arm", filter_mode=None, width=220)
     steps = run.reading_steps(kind, arm)
@@ -113,7 +118,7 @@ def _reading(figures: Any, run: Run, name: str, key: str, dark: bool, show: Call
             width=220,
             format_func=lambda c: titles.get(c, c),
         )
-    layers, heads = _heads(run, kind, arm)
+    layers, heads = _heads(run, kind, arm) if shape not in study_shapes.WITHOUT_HEADS else (1, 1)
     for word, n in (("layer", layers), ("head", heads)):
         if n > 1:
             chosen[word] = row.selectbox(
@@ -124,20 +129,33 @@ def _reading(figures: Any, run: Run, name: str, key: str, dark: bool, show: Call
                 width=110,
                 format_func=lambda i: str(i + 1),
             )
-    show(figures.draw(figures.Asked(run=run, kind=kind, dark=dark, **chosen)))
+    if shape:
+        show(study_shapes.draw(figures, run, kind, shape, dark, **chosen))
+    else:
+        show(figures.draw(figures.Asked(run=run, kind=kind, dark=dark, **chosen)))
     for without, reason in (meta.get("without") or {}).items():
         st.caption(f"{escaped(without.capitalize())}: {escaped(reason)}")
+
+
+def _shape(row: Any, kind: str, metas: dict[str, dict[str, Any]], key: str) -> str:
+    """How else than over the steps, or as cells, the reading is to be drawn; empty for the usual way."""
+    shapes, types = list(study_shapes.shapes_of(kind)), {meta.get("type") for meta in metas.values()}
+    if not shapes or not types & {"PerHead", "Table"}:
+        return ""
+    usual = "Over the steps" if "PerHead" in types else "Cells"
+    chosen = row.selectbox("Drawn as", [*shapes, usual], key=f"{key}.shape", filter_mode=None, width=170)
+    return "" if chosen == usual else str(chosen)
 
 
 def _heads(run: Run, kind: str, arm: str) -> tuple[int, int]:
     """Layers and heads of a reading; (1, 1) where it has none."""
     steps = run.reading_steps(kind, arm)
     answer: Any = run.reading(kind, int(steps[-1]), arm)
+    if hasattr(answer, "cells"):
+        return answer.cells.shape[1], answer.cells.shape[2]
     if hasattr(answer, "columns"):
         shape = next(iter(answer.columns.values())).shape
         return shape[1], shape[2]
     if hasattr(answer, "bound"):
         return answer.bound.shape[2:4]
-    if hasattr(answer, "cells"):
-        return answer.cells.shape[1], answer.cells.shape[2]
     return answer.weights.shape[1:3] if hasattr(answer, "weights") else (1, 1)
