@@ -11,8 +11,8 @@ from typing import NoReturn
 from sandbox.foundations.errors import SandboxError
 
 COMMANDS = (
-    "serve", "train", "fork", "show", "export", "import", "check", "list", "theta", "condition", "listops",
-    "doctor",
+    "serve", "train", "fork", "sweep", "show", "export", "import", "check", "list", "theta", "condition",
+    "listops", "doctor",
 )  # fmt: skip
 DONE, FAILURE, BAD_INPUT = 0, 1, 2
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from sandbox.experiment.experiment import Experiment
+from sandbox.experiment.schedule import snapshot_budget
 from sandbox.experiment.setting import ArmSetting
 from sandbox.foundations.errors import InvalidExperiment
 from sandbox.models.encoder import Encoder
@@ -12,16 +13,21 @@ MAX_BYTES = 6e9  # of one worker: data of all seeds, activations of a chunk, opt
 FLOPS_PER_PARAMETER = 6  # forward 2, backward 4, per token (Kaplan et al., arXiv 2001.08361, section 2.1)
 ACTIVATIONS_PER_LAYER = 16  # copies of the residual stream that backward keeps, our estimate
 STATE_COPIES = 6  # weights, gradients, two moments, and two temporaries of the optimizer
+READING_BYTES = 40_000  # of one arm, seed and kept step, measured on the presets, within a factor of three
+CHECKPOINTS = 10  # the two newest, and up to eight to rewind to
+ROW_BYTES = 40  # of a row of run.sqlite beside its numbers
 CHUNK_FLOATS = 1e5  # what the engine stacks at once, at most (or one run)
 
 
 @dataclass(frozen=True)
 class Cost:
-    """An estimate: arithmetic of all arms and seeds, and the memory of the worker."""
+    """An estimate: arithmetic of all arms and seeds, the memory of the worker, and the run's folder."""
 
     flops: float
     bytes: float
     parameters: dict[str, int]
+    storage: float
+    """Bytes of the run's folder when it is done."""
 
 
 def estimate(experiment: Experiment, parameters: dict[str, int]) -> Cost:
@@ -31,7 +37,12 @@ def estimate(experiment: Experiment, parameters: dict[str, int]) -> Cost:
     data = n_seeds * experiment.task.n_tokens * _rows(experiment) * len(parameters)
     state = 4 * STATE_COPIES * n_seeds * sum(parameters.values())
     activations = max(_activation_bytes(experiment.setting(name)) for name in parameters)
-    return Cost(flops * experiment.steps * n_seeds, float(data + state + activations), parameters)
+    return Cost(
+        flops * experiment.steps * n_seeds,
+        float(data + state + activations),
+        parameters,
+        _storage(experiment, parameters),
+    )
 
 
 @dataclass(frozen=True)
@@ -79,6 +90,17 @@ def refuse_excess(cost: Cost) -> None:
             f"{MAX_BYTES / 1e9:.0f} GB. "
             "Lower the batch size, length, width or seeds."
         )
+
+
+def _storage(experiment: Experiment, parameters: dict[str, int]) -> float:
+    """Bytes on disk: a loss per step, weights and readings of what is kept, checkpoints and those before."""
+    n_seeds = len(experiment.seeds)
+    weights = 4 * n_seeds * sum(parameters.values())
+    kept = snapshot_budget(experiment.steps, weights)
+    readings = kept * n_seeds * len(parameters) * READING_BYTES
+    checkpoints = CHECKPOINTS * 3 * weights  # weights and two moments
+    curves = experiment.steps * len(parameters) * (ROW_BYTES + 8 * n_seeds)
+    return float(curves + kept * weights + readings + checkpoints)
 
 
 def _rows(experiment: Experiment) -> int:

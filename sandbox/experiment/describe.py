@@ -92,7 +92,7 @@ def check(plain: Any) -> dict[str, Any]:
         "error": None,
         "plain": experiment.to_plain(),
         "arms": arms,
-        "cost": {"flops": cost.flops, "bytes": cost.bytes},
+        "cost": {"flops": cost.flops, "bytes": cost.bytes, "storage": cost.storage},
     }
 
 

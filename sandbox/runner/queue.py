@@ -6,28 +6,32 @@ Pages ask, the supervisor answers; this module needs no torch.
 import json
 import sqlite3
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sandbox.foundations.errors import InvalidPlain, RunUnavailable
+from sandbox.runner import pace
 from sandbox.runner.catalogue_file import catalogue
 from sandbox.runner.control import RunControl
 from sandbox.runner.names import new_run_id
 from sandbox.runner.questions import ask
+from sandbox.runner.turns import Waiting, fair_order
 from sandbox.store.folder import run_path, runs_root
 
 __all__ = [
     "QueuedRun", "catalogue", "catalogue_connection", "check", "diagnose", "enqueue", "open_catalogue",
-    "position", "refusal", "requeue", "state", "states", "stop",
+    "position", "refusal", "requeue", "state", "states", "states_of", "stop", "take_again",
+    "waiting_order",
 ]  # fmt: skip
 
 MAX_PLAIN = 200_000
 """Longest experiment in characters of JSON; a real one has a few thousand."""
 
-SCHEMA = """
+SCHEMA = (
+    """
 CREATE TABLE IF NOT EXISTS runs(
     id TEXT PRIMARY KEY, owner TEXT NOT NULL, name TEXT NOT NULL, plain TEXT NOT NULL, device TEXT NOT NULL,
     state TEXT NOT NULL, reason TEXT NOT NULL DEFAULT '', created REAL NOT NULL, started REAL, finished REAL,
@@ -38,6 +42,11 @@ CREATE TABLE IF NOT EXISTS checks(
 );
 CREATE TABLE IF NOT EXISTS questions(run_id TEXT PRIMARY KEY, asked REAL NOT NULL);
 """
+    + pace.TABLES
+)
+ADDED = {"flops": "REAL", "keeps_on": "INTEGER NOT NULL DEFAULT 0", "began": "REAL"}
+"""Columns of `runs` that a queue of an earlier version lacks: operations of the whole run where they are
+known, whether it trains on when nobody watches and others wait, and when its last worker began."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +93,10 @@ def open_catalogue(runs: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=NORMAL")
         connection.executescript(SCHEMA)
+        known = {row[1] for row in connection.execute("PRAGMA table_info(runs)")}
+        for column in ADDED.keys() - known:
+            with suppress(sqlite3.OperationalError):  # somebody else has just added it
+                connection.execute(f"ALTER TABLE runs ADD COLUMN {column} {ADDED[column]}")
     except (OSError, sqlite3.Error) as error:
         raise RunUnavailable(
             f"The queue {runs / 'catalogue.sqlite'} cannot be opened ({error}); "
@@ -93,11 +106,19 @@ def open_catalogue(runs: Path) -> sqlite3.Connection:
 
 
 def enqueue(
-    plain: dict[str, Any], owner: str, name: str = "", device: str = "cpu", run_id: str | None = None
+    plain: dict[str, Any],
+    owner: str,
+    name: str = "",
+    device: str = "cpu",
+    run_id: str | None = None,
+    *,
+    flops: float | None = None,
+    keeps_on: bool = False,
 ) -> str:
     """Ask for a run of the experiment `plain`; returns its id at once. The worker validates it again.
 
-    With `run_id` its folder is there already, such as that of a run that goes on from another.
+    With `run_id` its folder may be there already, such as that of a run that goes on from another. `flops`
+    is what a check of it answered; `keeps_on` lets it train on unwatched while others wait.
     """
     text = _as_text(plain)
     made = run_id is not None
@@ -107,10 +128,13 @@ def enqueue(
     RunControl(folder, create=True).close()  # so that a queued run can be paused or stopped before it starts
     with catalogue_connection() as connection:
         connection.execute(
-            "INSERT INTO runs(id, owner, name, plain, device, state, created) "
-            "VALUES (?, ?, ?, ?, ?, 'queued', ?)",
-            (run_id, owner[:200], (name or run_id.rsplit("-", 1)[0])[:200], text, device, time.time()),
-        )
+            "INSERT INTO runs(id, owner, name, plain, device, state, created, flops, keeps_on) "
+            "VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?)",
+            (
+                run_id, owner[:200], (name or run_id.rsplit("-", 1)[0])[:200], text, device, time.time(),
+                flops, int(keeps_on),
+            ),
+        )  # fmt: skip
     return run_id
 
 
@@ -138,6 +162,19 @@ def requeue(run_id: str) -> None:
         )
 
 
+def take_again(run_id: str) -> None:
+    """Queue a run that the queue knows, whatever became of it, behind those that wait."""
+    run_path(run_id).mkdir(parents=True, exist_ok=True)
+    with RunControl(run_path(run_id), create=True) as control:
+        control.resume()
+    with catalogue_connection() as connection:
+        connection.execute(
+            "UPDATE runs SET state = 'queued', reason = '', finished = NULL, created = ? "
+            "WHERE id = ? AND state IN ('stopped', 'failed', 'done')",
+            (time.time(), run_id),
+        )
+
+
 def states(owner: str | None = None, limit: int = 200) -> list[QueuedRun]:
     """The newest runs first, of everybody or of one owner."""
     with catalogue_connection() as connection:
@@ -155,15 +192,32 @@ def state(run_id: str) -> QueuedRun | None:
         return QueuedRun(*row) if row else None
 
 
+def states_of(run_ids: Iterable[str]) -> dict[str, QueuedRun]:
+    """What the queue knows of these runs, by id; those that never went through it are left out."""
+    with catalogue_connection() as connection:
+        found = [connection.execute(ONE, (run_id,)).fetchone() for run_id in run_ids]
+        return {row[0]: QueuedRun(*row) for row in found if row}
+
+
+def waiting_order(connection: sqlite3.Connection) -> list[str]:
+    """The waiting runs in the order in which they will be served: round robin between owners."""
+    waiting = connection.execute("SELECT id, owner, created FROM runs WHERE state = 'queued'").fetchall()
+    running = dict(
+        connection.execute(
+            "SELECT owner, count(*) FROM runs WHERE state IN ('running', 'paused', 'stalled') GROUP BY owner"
+        )
+    )
+    served = dict(
+        connection.execute("SELECT owner, max(began) FROM runs WHERE began IS NOT NULL GROUP BY owner")
+    )
+    return fair_order([Waiting(*row) for row in waiting], running, served)
+
+
 def position(run_id: str) -> int:
     """How many waiting runs are served before this one, itself included; 0 when it does not wait."""
     with catalogue_connection() as connection:
-        (count,) = connection.execute(
-            "SELECT count(*) FROM runs AS other JOIN runs AS mine ON mine.id = ? AND mine.state = 'queued' "
-            "WHERE other.state = 'queued' AND (other.created, other.id) <= (mine.created, mine.id)",
-            (run_id,),
-        ).fetchone()
-        return int(count)
+        order = waiting_order(connection)
+    return order.index(run_id) + 1 if run_id in order else 0
 
 
 def diagnose(run_id: str, kind: str, step: int) -> str:

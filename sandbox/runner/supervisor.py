@@ -18,7 +18,7 @@ from sandbox.runner.answerers import Answerers
 from sandbox.runner.catalogue_file import catalogue_path, drop_other_catalogues, write_catalogue
 from sandbox.runner.children import Checker, Children, Worker
 from sandbox.runner.lock import SupervisorLock
-from sandbox.runner.queue import open_catalogue, refusal
+from sandbox.runner.queue import open_catalogue, refusal, waiting_order
 from sandbox.runner.retry import RetryRule
 from sandbox.runner.trash import keep_purging
 from sandbox.store.folder import runs_root
@@ -138,11 +138,11 @@ class Supervisor:
             return
         resting = self._retry.resting()
         self._dirty = bool(resting)
-        waiting = self._catalogue.execute(
-            "SELECT id, plain, device, attempt FROM runs WHERE state = 'queued' ORDER BY created LIMIT ?",
-            (free + len(resting),),
-        ).fetchall()
-        for run_id, plain, device, attempt in [row for row in waiting if row[0] not in resting][:free]:
+        order = [run_id for run_id in waiting_order(self._catalogue) if run_id not in resting]
+        for run_id in order[:free]:
+            plain, device, attempt = self._catalogue.execute(
+                "SELECT plain, device, attempt FROM runs WHERE id = ?", (run_id,)
+            ).fetchone()
             self._answerers.make_way(run_id)
             try:
                 worker = self._children.worker(self.runs / run_id, plain, device)
@@ -154,8 +154,8 @@ class Supervisor:
             now = time.time()
             self._write(
                 "UPDATE runs SET state = 'running', attempt = ?, pid = ?, heartbeat = ?, "
-                "started = coalesce(started, ?) WHERE id = ?",
-                (attempt + 1, worker.process.pid, now, now, run_id),
+                "began = ?, started = coalesce(started, ?) WHERE id = ?",
+                (attempt + 1, worker.process.pid, now, now, now, run_id),
             )
 
     def _listen(self, run_id: str, worker: Worker) -> None:

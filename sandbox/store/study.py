@@ -1,0 +1,132 @@
+"""A study's file: several experiments that differ in a few settings, and the runs that they became."""
+
+import json
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from sandbox.foundations.errors import InvalidPlain, RunUnavailable
+from sandbox.store.folder import plain_text, run_path, runs_root, write_whole
+from sandbox.store.schema import named_faults
+
+FOLDER = "studies"
+"""Below the runs folder; what stands in it is no run."""
+
+SCHEMA = 1
+LONGEST_NAME = 40
+"""Characters of a name within the ids of its runs, which may have 64."""
+
+
+@dataclass(frozen=True)
+class StudyPoint:
+    """One experiment of a study and the run that it is."""
+
+    run: str
+    """Id of the run; it follows from the experiment, so that the same point is the same run."""
+    values: dict[str, Any]
+    """What is set here and elsewhere otherwise, by dotted key of the plain form."""
+    plain: dict[str, Any]
+    """The experiment, complete."""
+    cost: dict[str, float]
+    """As `sandbox.experiment.cost` estimates it: flops, bytes, storage."""
+    state: str = "new"
+    """What was last known of the run, for a copy of the file that is far from its runs."""
+    step: int = 0
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study as its file holds it."""
+
+    id: str
+    name: str
+    owner: str
+    device: str
+    created: float
+    keys: tuple[str, ...]
+    """The dotted keys that differ between points, in the order in which they were written."""
+    points: tuple[StudyPoint, ...]
+
+    @property
+    def run_ids(self) -> list[str]:
+        """The run of each point."""
+        return [point.run for point in self.points]
+
+
+def study_id(name: str) -> str:
+    """The id that follows from a study's name; InvalidPlain for a name without a letter or digit."""
+    found = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:LONGEST_NAME].strip("-")
+    if not found:
+        raise InvalidPlain(f"The study's name is {name[:80]!r}; give it a letter or a digit.")
+    return found
+
+
+def point_id(study: str, plain: Mapping[str, Any]) -> str:
+    """The id of the run that `plain` becomes in a study: the same experiment is never run twice."""
+    return f"{study}-{blake2b(plain_text(plain).encode(), digest_size=5).hexdigest()}"
+
+
+def study_path(found: str, root: Path | None = None) -> Path:
+    """The file of the study called `found`; RunUnavailable where that is no id."""
+    return run_path(found, (root or runs_root()) / FOLDER).with_suffix(".json")
+
+
+def write_study(study: Study, root: Path | None = None) -> Path:
+    """Write the study's file, whole or not at all."""
+    path = study_path(study.id, root)
+    with named_faults(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, json.dumps({"schema": SCHEMA, **asdict(study)}, indent=1, ensure_ascii=False).encode())
+    return path
+
+
+def read_study(found: str, root: Path | None = None) -> Study:
+    """The study called `found`; RunUnavailable, naming the file, where there is none or it is damaged."""
+    path = study_path(found, root)
+    if not path.is_file():
+        raise RunUnavailable(f"There is no study {found!r} here; `python -m sandbox sweep FILE` makes one.")
+    with named_faults(path):
+        text = path.read_bytes()
+    try:
+        plain = json.loads(text)
+        if plain["schema"] != SCHEMA:
+            raise ValueError(f"schema {plain['schema']!r}, and this version reads {SCHEMA}")
+        points = tuple(_point(point) for point in plain["points"])
+        if not all(isinstance(plain[key], str) for key in ("id", "name", "owner", "device")):
+            raise ValueError("a name that is no text")
+        return Study(
+            plain["id"], plain["name"], plain["owner"], plain["device"], float(plain["created"]),
+            tuple(map(str, plain["keys"])), points,
+        )  # fmt: skip
+    except (ValueError, KeyError, TypeError, RecursionError) as fault:
+        raise RunUnavailable(f"{path} is no study ({fault}); restore it, or start it again.") from fault
+
+
+def _point(plain: dict[str, Any]) -> StudyPoint:
+    point = StudyPoint(**{f.name: plain[f.name] for f in fields(StudyPoint)})
+    run_path(point.run)
+    if not isinstance(point.values, dict) or not isinstance(point.plain.get("steps"), int):
+        raise ValueError("a point without values or without steps")
+    return point
+
+
+def studies(root: Path | None = None) -> list[Study]:
+    """Every readable study, the newest first."""
+    found = []
+    for path in ((root or runs_root()) / FOLDER).glob("*.json"):
+        try:
+            found.append(read_study(path.stem, root))
+        except RunUnavailable:
+            continue  # its own page says what is wrong with it
+    return sorted(found, key=lambda study: -study.created)
+
+
+def new_study(
+    name: str, owner: str, device: str, keys: tuple[str, ...], points: tuple[StudyPoint, ...]
+) -> Study:
+    """A study of today."""
+    return Study(study_id(name), name, owner, device, time.time(), keys, points)
