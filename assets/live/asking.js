@@ -76,7 +76,7 @@ export class AskRow {
   constructor(panel) {
     const { title } = panel.declared;
     this.panel = panel;
-    this.button = el("button", { type: "button", class: "acs-button acs-small", onclick: () => this.press() });
+    this.button = el("button", { type: "button", class: "acs-button acs-small", onclick: () => this.press() }, "Compute");
     this.bar = el("progress", { class: "acs-progress", max: 1, "aria-label": `Computing ${title}` });
     this.words = el("span", { class: "acs-said" });
     this.stop = el("button", { type: "button", class: "acs-button acs-small", "aria-label": `Cancel computing ${title}`, onclick: () => this.giveUp() }, "Cancel");

@@ -39,7 +39,7 @@ export class View {
     this.grid = el("div", { class: "acs-grid" });
     this.wait = el("p", { class: "acs-wait" }, this.replay ? "Opening the recorded run…" : "Waiting for the run's first step…");
     this.folds = el("div", { class: "acs-folds" });
-    root.replaceChildren(this.header.node, this.transport.node, this.ghost.node, this.projector.node, this.wait, this.grid, this.folds);
+    root.replaceChildren(el("h2", { class: "acs-hidden" }, "Pictures of the run"), this.header.node, this.transport.node, this.ghost.node, this.projector.node, this.wait, this.grid, this.folds);
     this.theme = readTheme(root, null);
     this.resizing = new ResizeObserver(() => this.schedule());
     root.addEventListener("acs-resized", () => this.schedule());

@@ -36,10 +36,12 @@ PAGE = """<!doctype html>
 <style>{style}</style>
 </head>
 <body>
+<main>
 <h1>{title}</h1>
 <p class="said">{said}</p>
 <div class="acs-live" data-state="waiting"></div>
-<main>{report}</main>
+<section>{report}</section>
+</main>
 <script type="application/json" id="acs-recording">{recording}</script>
 <script type="module">{script}</script>
 </body>
