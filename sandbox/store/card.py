@@ -10,6 +10,7 @@ import numpy as np
 from sandbox.foundations.errors import RunUnavailable
 from sandbox.store.folder import read_experiment
 from sandbox.store.labels import Labels, read_labels
+from sandbox.store.lost_seeds import lost_at
 from sandbox.store.run_reader import Run, open_run
 from sandbox.store.summary import ArmSummary, summarize
 
@@ -34,7 +35,7 @@ class SmallCurve:
 
 @dataclass(frozen=True, kw_only=True)
 class ArmCard:
-    """One arm: its last numbers, mean over the seeds that have one, and how it ended."""
+    """One arm: its last numbers, mean over the seeds that did not diverge, and how it ended."""
 
     name: str
     metrics: dict[str, float]
@@ -126,9 +127,11 @@ def _arm(run: Run, arm: str, line: ArmSummary) -> ArmCard:
 def _metrics(run: Run, arm: str) -> dict[str, float]:
     found: dict[str, float] = {}
     steps, _ = run.group_curve("test_accuracy", arm)
+    sound = np.isinf(lost_at(run, arm))
     ends = (run.status["step"] - 1, int(steps[-1]) - 1 if len(steps) else -1, -1)
     for name in run.scalar_names(arm):
         last = _last_row(run, name, arm, ends)
+        last = last[sound] if len(last) else last
         finite = last[np.isfinite(last)]
         found[name] = float(finite.mean()) if len(finite) else math.nan
     for kind in run.reading_kinds(arm):

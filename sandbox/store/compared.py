@@ -9,6 +9,7 @@ from jaxtyping import Float
 
 from sandbox.foundations.errors import InvalidData
 from sandbox.mathematics.smoothing import moving_mean
+from sandbox.store.lost_seeds import lost_at
 from sandbox.store.run_reader import Run
 
 Axis = Literal["step", "examples", "seconds", "event"]
@@ -80,10 +81,12 @@ def group(
 ) -> Compared:
     """The curve `metric` of every seed of `arm` on `axis`; readings as the median over layers and heads.
 
-    Seconds are the arm's mean time per step times the step. With an event, 0 is the last recorded step
-    up to it, for each seed by itself; seeds without it are left out. Empty where nothing was recorded.
+    A seed has no value from where its loss is none, as in the table of a run. Seconds are the arm's mean
+    time per step times the step. With an event, 0 is the last recorded step up to it, for each seed by
+    itself; seeds without it are left out. Empty where nothing was recorded.
     """
     steps, values = _recorded(run, arm, metric)
+    values = np.where(steps[:, None] >= lost_at(run, arm)[None], np.nan, values)
     plain = run.experiment
     made = Compared(
         label or arm,

@@ -21,6 +21,7 @@ from sandbox.store.compared import (
     last_common,
     metrics,
 )
+from sandbox.store.summary import summarize
 
 ACCURACY = np.array([[0.1, 0.2], [0.4, 0.3], [0.9, 0.5], [1.0, 0.95], [1.0, 0.99]])
 
@@ -70,6 +71,22 @@ def test_differences_are_between_equal_seeds(run: Run) -> None:
     gap = difference(other, standard)
     assert (gap.seeds, gap.interpolated) == ((3, 7), False)
     np.testing.assert_allclose(gap.values, -0.05)
+
+
+def test_a_seed_has_no_value_from_where_its_loss_is_none(run: Run, tmp_path: Path) -> None:
+    writer = RunWriter.create(tmp_path / "lost", run.experiment)
+    losses = np.array([[1.0, 1.0], [1.0, np.nan], [1.0, np.nan]])
+    writer.scalars(0, "test_loss", np.array([0, 10, 20]), losses)
+    writer.scalars(0, "test_accuracy", np.array([0, 10, 20]), np.full((3, 2), 0.5))
+    writer.scalars(1, "loss", np.array([0, 1]), np.array([[np.inf, 1.0], [np.inf, 1.0]]))
+    writer.scalars(1, "test_accuracy", np.array([0]), np.full((1, 2), 0.5))
+    writer.close()
+    lost = open_run(tmp_path / "lost")
+    found = group(lost, "standard", "test_accuracy")
+    np.testing.assert_array_equal(found.values, [[0.5, 0.5], [0.5, np.nan], [0.5, np.nan]])
+    np.testing.assert_array_equal(group(lost, "other", "test_accuracy").values, [[np.nan, 0.5]])
+    lines = {line.arm: line for line in summarize(lost, 0.9)}
+    assert [lines[arm].diverged for arm in ("standard", "other")] == [1, 1]
 
 
 def made(x: list[float], values: np.ndarray, seeds: tuple[int, ...], label: str = "made") -> Compared:

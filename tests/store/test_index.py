@@ -17,6 +17,7 @@ from sandbox.store.export import export
 from sandbox.store.importing import import_run
 from sandbox.store.index import INDEX, Index
 from sandbox.store.labels import LABELS, Labels, read_labels, write_labels
+from sandbox.store.summary import summarize
 from tests.live.synthetic import SyntheticRun
 
 TEXT = st.text(
@@ -181,3 +182,14 @@ def test_a_card_survives_numbers_that_are_none(tmp_path: Path) -> None:
     assert isinstance(again, Card)
     assert [a.diverged for a in again.arms] == [a.diverged for a in card.arms]
     assert all(math.isfinite(v) or math.isnan(v) for a in again.arms for v in a.metrics.values())
+
+
+def test_a_card_has_the_accuracy_of_the_runs_own_table(tmp_path: Path) -> None:
+    folder = tmp_path / "one-run"
+    run = SyntheticRun(folder, steps=60, evaluate_every=20, read_every=30, nan_at=20)
+    run.grow(60)
+    run.finish()
+    with open_run(folder) as found:
+        lines = {line.arm: line for line in summarize(found)}
+    for arm in make_card(folder, 0.98).arms:
+        assert arm.metrics["test_accuracy"] == pytest.approx(lines[arm.name].final_accuracy)
