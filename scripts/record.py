@@ -1,6 +1,7 @@
 """Turn a finished run into a small recorded one, for Home to play: `python scripts/record.py RUN NAME`.
 
-Weights and most snapshots are dropped, scalars and events stay; the result lies in assets/recorded/NAME.
+Weights and most snapshots are dropped, scalars and events stay; the result lies in assets/recorded/NAME. With
+`--teacher ARM` the last weights of that arm stay, for runs that start by weight selection from it.
 """
 
 import argparse
@@ -16,7 +17,10 @@ from sandbox.store import open_run
 RECORDED = Path(__file__).resolve().parent.parent / "assets" / "recorded"
 
 
-def record(source: Path, name: str, n_snapshots: int, without: list[str]) -> Path:
+PAGE = 1024  # bytes: pictures of some kB waste less of small pages, which saves a sixth of the file
+
+
+def record(source: Path, name: str, n_snapshots: int, without: list[str], teacher: str = "") -> Path:
     """Write the recorded folder and return it; steps are spread evenly, readings `without` left out."""
     target = RECORDED / name
     shutil.rmtree(target, ignore_errors=True)
@@ -32,10 +36,13 @@ def record(source: Path, name: str, n_snapshots: int, without: list[str]) -> Pat
     with sqlite3.connect(target / "run.sqlite", isolation_level=None) as database:
         database.execute("PRAGMA journal_mode=DELETE")
         marks = ",".join(map(str, map(int, kept)))
-        database.execute(f"DELETE FROM snapshots WHERE name = 'theta' OR step NOT IN ({marks})")
+        database.execute(f"DELETE FROM snapshots WHERE name != 'theta' AND step NOT IN ({marks})")
+        taught = (run.arms.index(teacher), int(run.weight_steps(teacher)[-1])) if teacher else (-1, -1)
+        database.execute("DELETE FROM snapshots WHERE name = 'theta' AND (arm, step) != (?, ?)", taught)
         for kind in without:
             database.execute("DELETE FROM snapshots WHERE name LIKE ? || '/%'", (kind,))
             database.execute("DELETE FROM meta WHERE key LIKE 'reading/%/' || ?", (kind,))
+        database.execute(f"PRAGMA page_size={PAGE}")
         database.execute("VACUUM")
     return target
 
@@ -46,7 +53,8 @@ if __name__ == "__main__":
     parser.add_argument("name")
     parser.add_argument("--snapshots", type=int, default=60)
     parser.add_argument("--without", action="append", default=[], metavar="KIND", help="a reading to drop")
+    parser.add_argument("--teacher", default="", metavar="ARM", help="an arm whose last weights are kept")
     options = parser.parse_args()
-    folder = record(options.run, options.name, options.snapshots, options.without)
+    folder = record(options.run, options.name, options.snapshots, options.without, options.teacher)
     size = (folder / "run.sqlite").stat().st_size
     print(json.dumps({"folder": str(folder), "bytes": size}))

@@ -8,7 +8,7 @@ from sandbox.initialization.weight_selection import TaughtStart, Teacher, Weight
 from sandbox.models import Architecture
 from sandbox.models.encoder import Encoder
 from sandbox.store import open_run
-from sandbox.store.folder import run_path
+from sandbox.store.recorded import stored_run_path
 
 
 def with_teacher(model: Architecture) -> Architecture:
@@ -22,12 +22,15 @@ def with_teacher(model: Architecture) -> Architecture:
 
 
 def read_teacher(start: WeightSelection) -> Teacher:
-    """Read the weights from the runs folder; ids come from people and links, so they are checked there."""
+    """Read the weights of a run, or of `recorded:NAME`; ids come from people and links, so they are checked.
+
+    Raises InvalidExperiment, RunUnavailable or InvalidData where the run lacks the arm, seed or weights.
+    """
     if not start.run:
         raise InvalidExperiment(
             "Weight selection names no teacher; give the id of a stored run, e.g. weight-selection:run=ID."
         )
-    with open_run(run_path(start.run)) as run:
+    with open_run(stored_run_path(start.run)) as run:
         if start.arm >= len(run.arms):
             raise InvalidExperiment(
                 f"The teacher's arm is {start.arm}, but {start.run} has {len(run.arms)} arms; count from 0."
@@ -40,7 +43,9 @@ def read_teacher(start: WeightSelection) -> Teacher:
         arm = run.arms[start.arm]
         stored = run.weight_steps(arm)
         if not len(stored):
-            raise InvalidExperiment(f"{start.run} has kept no weights yet; choose a run that has trained.")
+            others = [f"{i} ({name})" for i, name in enumerate(run.arms) if len(run.weight_steps(name))]
+            instead = f"take the arm {' or '.join(others)}" if others else "choose a run that has trained"
+            raise InvalidExperiment(f"{start.run} has kept no weights of its arm {arm!r}; {instead}.")
         step = int(stored[-1]) if start.step < 0 else start.step
         row = run.seeds.index(seed)
         rows = run.weights(step, arm)[row : row + 1]

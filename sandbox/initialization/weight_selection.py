@@ -13,7 +13,7 @@ from sandbox.foundations.errors import InvalidExperiment
 from sandbox.foundations.knobs import knob
 from sandbox.initialization.family import Initialization, Layer
 
-RUN_ID_OR_NONE = r"(?:[A-Za-z0-9][A-Za-z0-9_-]{0,63})?"
+RUN_ID_OR_NONE = r"(?:(?:recorded:)?[A-Za-z0-9][A-Za-z0-9_-]{0,63})?"
 WHOLE_ROWS = ("tokens.weight", "classify.weight", "classify.bias")
 """Rows that stand for tokens or classes: they must be as many as the teacher's."""
 FIRST_ROWS = ("positions.weight",)
@@ -85,7 +85,12 @@ class WeightSelection(Initialization):
     )
     needs_teacher: ClassVar[bool] = True
 
-    run: str = knob("", "Teacher's run", pattern=RUN_ID_OR_NONE, help="The id of a stored run.")
+    run: str = knob(
+        "",
+        "Teacher's run",
+        pattern=RUN_ID_OR_NONE,
+        help="The id of a stored run, or recorded:NAME of one that is shipped.",
+    )
     arm: int = knob(0, "Teacher's arm", low=0, high=15, step=1, help="Its place in the run, from 0.")
     seed: int = knob(-1, "Teacher's seed", low=-1, high=2**31 - 1, step=1, help="-1 is the run's first.")
     step: int = knob(

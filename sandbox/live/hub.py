@@ -16,6 +16,7 @@ from sandbox.live.selection import Selection
 from sandbox.live.updates import Cursor, next_update
 from sandbox.live.wire import with_sequence
 from sandbox.store.folder import run_path
+from sandbox.store.recorded import RECORDED
 
 POLL = 0.03
 """Seconds between looks at the run's database; one look at an unchanged one costs some microseconds."""
@@ -26,7 +27,6 @@ NEWS = 1.0
 """Seconds for which a changed word is news."""
 LINGER = 20.0
 """Seconds for which a feed outlives its last viewer, so that a reload does not read everything again."""
-RECORDED = "recorded:"
 SHARED_MESSAGES = 16
 
 StateOf = Callable[[str], dict[str, Any] | None]

@@ -7,12 +7,15 @@ import sandbox
 from sandbox.engine.torch_engine import TorchGroup
 from sandbox.experiment.describe import check
 from sandbox.experiment.experiment import load
+from sandbox.experiment.presets import preset
 from sandbox.foundations.errors import InvalidExperiment, InvalidKnob, RunUnavailable, SandboxError
 from sandbox.initialization.weight_selection import evenly_spaced, select
 from sandbox.store import open_run, runs_root
+from sandbox.store.recorded import stored_run_path
 
 TASK = {"kind": "sparse modular addition", "length": 6, "n_terms": 2, "n_train": 40, "n_test": 16}
 TEACHER = {"kind": "encoder", "d_model": 12, "n_heads": 2, "n_layers": 2, "d_ff": 10}
+RECORDED = "recorded:conditioned-against-standard"
 STUDENT = TEACHER | {"d_model": 8, "n_layers": 1, "d_ff": 5}
 
 
@@ -90,6 +93,10 @@ def test_it_trains_and_resumes_bit_for_bit():
         (":run=wise-owl,arm=1", InvalidExperiment, "has 1 arms"),
         (":run=wise-owl,seed=5", InvalidExperiment, "has the seeds"),
         (":run=wise-owl,step=99", SandboxError, "99"),
+        (":run=recorded:nobody", RunUnavailable, "the recorded runs are conditioned-against-standard"),
+        (":run=recorded:../wise-owl", InvalidKnob, "text of the form"),
+        (f":run={RECORDED},arm=1", InvalidExperiment, r"no weights of its arm 'spectral.*take the arm 0 "),
+        (f":run={RECORDED},step=40", SandboxError, "1500"),
     ],
 )
 def test_a_teacher_that_is_not_there_gets_one_sentence(settings, error, words):
@@ -114,6 +121,24 @@ def test_shapes_that_cannot_be_selected_get_one_sentence(model, task, words):
 def test_slots_the_teacher_did_not_have_are_named():
     with pytest.raises(InvalidExperiment, match="finds no .*gamma"):
         student("weight-selection:run=wise-owl+sigma-reparam")
+
+
+def test_the_shipped_recorded_run_teaches_what_it_had_learned():
+    theirs = open_run(stored_run_path(RECORDED))
+    arm = f"weight-selection:run={RECORDED},seed=2"
+    taught = load(theirs.experiment | {"arms": [arm], "seeds": [2]})
+    group = TorchGroup(taught.setting(arm), taught.seeds)
+    assert np.array_equal(group.theta()[0], theirs.weights(1500, "standard")[2])
+    assert group.evaluate()["test_accuracy"][0] == theirs.curve("test_accuracy", "standard", 2)[1][-1] == 1.0
+
+
+def test_a_preset_starts_from_it():
+    experiment = load(preset("selected weights").experiment)
+    plain_start, taught = (TorchGroup(experiment.setting(a.name), experiment.seeds) for a in experiment.arms)
+    assert taught.setting.model.d_model == 16
+    assert np.array_equal(taught.theta()[0], taught.theta()[1]), "one teacher for all seeds"
+    assert not np.array_equal(plain_start.theta()[0], plain_start.theta()[1])
+    assert np.isfinite(taught.advance(2)).all()
 
 
 def test_the_check_before_training_says_the_same():

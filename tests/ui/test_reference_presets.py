@@ -3,11 +3,9 @@
 from sandbox.ui.reference import presets_with
 from tests.ui import described
 
-NEEDS_A_STORED_RUN = {"weight-selection"}
-
 
 def test_every_method_stands_in_a_preset() -> None:
     catalogue = described.catalogue()
     families = [family for family in catalogue.families if family != "diagnostic"]
     missing = {k for f in families for k in catalogue.families[f] if not presets_with(catalogue, f, k)}
-    assert missing == NEEDS_A_STORED_RUN
+    assert missing == set()
