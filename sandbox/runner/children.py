@@ -2,7 +2,6 @@
 
 import logging
 import multiprocessing
-import os
 import time
 from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection
@@ -13,6 +12,8 @@ from typing import Any
 from sandbox.foundations.errors import RunUnavailable
 from sandbox.runner.answerer import answer_run
 from sandbox.runner.checker import answer_checks
+from sandbox.runner.limits import default_memory
+from sandbox.runner.memory import MemoryWatch
 from sandbox.runner.worker import report_preload, work
 from sandbox.store import RunWriter, open_run
 from sandbox.store.folder import read_experiment
@@ -30,9 +31,14 @@ log = logging.getLogger(__name__)
 class Worker:
     """A running worker as the supervisor sees it."""
 
-    def __init__(self, process: ForkServerProcess, connection: Connection) -> None:
+    def __init__(self, process: ForkServerProcess, connection: Connection, memory: int = 0) -> None:
         self.process = process
         self.connection = connection
+        self.memory = MemoryWatch(process.pid or 0, memory)
+        self.pace: tuple[float, float, int] | None = None
+        """Operations per step, seconds and steps of the run, once it has told them."""
+        self.reason: str | None = None
+        """Why it is in its state, empty where that is over; None while it has never said so."""
         self.state = "running"
         self.step = 0
         self.arrived = time.monotonic()
@@ -50,7 +56,10 @@ class Worker:
                 heard = True
                 self.heard = time.time()
                 if message[0] == "beat":
-                    _, self.state, self.step = message
+                    _, self.state, self.step, *why = message
+                    self.reason = why[0] if why else self.reason and ""
+                elif message[0] == "pace":
+                    self.pace = message[1:]
                 else:
                     _, state, self.step, reason = message
                     self.ended = (state, reason)
@@ -196,7 +205,7 @@ class Children:
         arguments = (theirs, str(folder), plain, device, self._memory)
         process = self._fork(target=self._job, args=arguments, name=folder.name, daemon=False)
         theirs.close()
-        return Worker(process, ours)
+        return Worker(process, ours, self._memory if device == "cpu" else 0)
 
     def answerer(self, folder: Path) -> Worker:
         """A process that answers the open questions of the run in `folder`, then ends."""
@@ -234,18 +243,3 @@ class Children:
                 writer.status("failed", step, open_run(folder).status["seconds"], reason)
         except RunUnavailable as error:
             log.warning("the run could not be marked as failed: %s", error)
-
-
-def default_memory() -> int:
-    """Bytes a worker may hold: SANDBOX_WORKER_GB, else half of the machine's memory, at most 8 GiB."""
-    stated = os.environ.get("SANDBOX_WORKER_GB")
-    if stated:
-        try:
-            return int(float(stated) * 2**30)
-        except (ValueError, OverflowError):
-            log.error(
-                "SANDBOX_WORKER_GB is %r, which is not a number of gigabytes; the default is used",
-                stated[:40],
-            )
-    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return min(8 * 2**30, total // 2)

@@ -13,6 +13,9 @@ SAME_STEP = 5
 IN_VAIN = 30
 """Deaths in a row, none of them further than the one before, after which a run counts as failed."""
 
+OUT_OF_MEMORY = 2
+"""Deaths for want of memory after which a run counts as failed."""
+
 FIRST_REST, LONGEST_REST = 0.25, 4.0
 """Seconds before a run is tried again after a second death in vain; doubled with each further one."""
 
@@ -26,6 +29,7 @@ class _Deaths:
     at_furthest: int = 0
     in_vain: int = 0
     rests_until: float = 0.0
+    ran_out: int = 0
 
 
 @dataclass
@@ -35,19 +39,36 @@ class RetryRule:
     _runs: dict[str, _Deaths] = field(default_factory=dict)
 
     def after_death(
-        self, run_id: str, step: int, exit_code: int, *, stayed: float, paused: bool
+        self,
+        run_id: str,
+        step: int,
+        exit_code: int,
+        *,
+        stayed: float,
+        paused: bool,
+        out_of_memory: int | None = None,
     ) -> str | None:
         """None to try again from the checkpoint, else the sentence that says why not.
 
         `stayed` is for how many seconds the worker had been at `step`: somebody who kills a run may do so
-        at once and again, and it goes on.
+        at once and again, and it goes on. `out_of_memory` are the bytes it held where the system ended it
+        for want of memory: that is tried once more, since others may have needed the memory, then said.
         """
         deaths = self._runs.setdefault(run_id, _Deaths())
+        if out_of_memory is not None:
+            deaths.ran_out += 1
+            if deaths.ran_out >= OUT_OF_MEMORY:
+                return (
+                    f"Out of memory: the system ended the worker {deaths.ran_out} times, last at step {step} "
+                    f"when it held {out_of_memory / 1e9:.1f} GB; make the model, the data or the number of "
+                    "seeds smaller."
+                )
+            return None
         if paused or exit_code == FORK_SERVER_ENDED:
             return None
         own_fault = exit_code != -signal.SIGKILL or stayed >= SETTLED
         if step > deaths.furthest:
-            self._runs[run_id] = _Deaths(step, int(own_fault), 1)
+            self._runs[run_id] = _Deaths(step, int(own_fault), 1, ran_out=deaths.ran_out)
             return None
         deaths.in_vain += 1
         deaths.at_furthest += own_fault and step == deaths.furthest

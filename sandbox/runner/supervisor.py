@@ -14,11 +14,13 @@ from multiprocessing.connection import wait
 from pathlib import Path
 
 from sandbox.foundations.errors import RunUnavailable
+from sandbox.runner import pace, watching
 from sandbox.runner.answerers import Answerers
-from sandbox.runner.catalogue_file import catalogue_path, drop_other_catalogues, write_catalogue
-from sandbox.runner.children import Checker, Children, Worker
+from sandbox.runner.catalogue_file import drop_other_catalogues
+from sandbox.runner.checking import Checking
+from sandbox.runner.children import Children, Worker
 from sandbox.runner.lock import SupervisorLock
-from sandbox.runner.queue import open_catalogue, refusal, waiting_order
+from sandbox.runner.queue import open_catalogue, waiting_order
 from sandbox.runner.retry import RetryRule
 from sandbox.runner.trash import keep_purging
 from sandbox.store.folder import runs_root
@@ -28,12 +30,6 @@ POLL = 0.02
 
 STALLED_AFTER = 10.0
 """Seconds without a sign of life after which a running worker counts as stalled."""
-
-KEPT_CHECKS = 300.0
-"""Seconds after which an answered question is forgotten."""
-
-CHECKER_REST = 1.0
-"""Least seconds between two starts of the checker: one that cannot start must not keep a core busy."""
 
 log = logging.getLogger(__name__)
 
@@ -49,9 +45,12 @@ class Supervisor:
         self._at_once = at_once
         self._catalogue = open_catalogue(runs)
         self._workers: dict[str, Worker] = {}
-        self._checker: Checker | None = None
+        self._checking: Checking | None = None
         self._answerers = Answerers(runs, children, self._catalogue)
         self._retry = RetryRule()
+        self._making_way: dict[str, str] = {}
+        """Runs asked to make way for others, with the state they were in."""
+        self._looked = 0.0
         self._version = -1
         self._dirty = True  # something may wait
         self._freed = False
@@ -69,27 +68,26 @@ class Supervisor:
             if self._ended.is_set():
                 return
             self._requeue_interrupted()
-            self._checker = self._children.checker()
-            if not catalogue_path(self.runs).exists():
-                self._checker.ask("catalogue", 0, "")
+            pace.keep_fact(self._catalogue, "workers", self._at_once)
+            self._catalogue.commit()
+            self._checking = Checking(self.runs, self._children, self._catalogue, self._write)
             while not self._ended.is_set():
                 self._turn(lifeline)
         finally:
             for worker in self._workers.values():
                 worker.abandon()
             self._answerers.end()
-            if self._checker is not None:
-                self._checker.end()
+            if self._checking is not None:
+                self._checking.end()
             self._catalogue.close()
             self._lock.release()
 
     def _turn(self, lifeline: int | None) -> None:
         """Wait a moment for news, then deal with all of it."""
-        assert self._checker is not None
+        assert self._checking is not None
         sources: list[object] = [w.process.sentinel for w in self._workers.values()]
         sources += [w.connection for w in self._workers.values() if not w.silent]
-        if self._checker.alive():
-            sources += [self._checker.connection, self._checker.process.sentinel]
+        sources += self._checking.sources
         if lifeline is not None:
             sources.append(lifeline)
         news = wait(sources, timeout=POLL)  # type: ignore[arg-type]
@@ -97,17 +95,31 @@ class Supervisor:
             return
         for run_id, worker in list(self._workers.items()):
             self._listen(run_id, worker)
-        self._hear_checker()
+        self._checking.hear(busy=bool(self._workers))
         now = time.time()
         for run_id, worker in self._workers.items():
+            worker.memory.look()
             if worker.state == "running" and now - worker.heard > STALLED_AFTER:
                 worker.state = "stalled"
                 self._write("UPDATE runs SET state = 'stalled' WHERE id = ?", (run_id,))
         if self._catalogue_changed() | self._answerers.bury() | self._freed:
             self._freed = False
-            self._take_questions()
+            self._checking.take()
             self._answerers.take_up(self._workers)
+        if now - self._looked > 1.0:
+            self._looked = now
+            self._let_others_in()
         self._start_waiting()
+
+    def _let_others_in(self) -> None:
+        """Where all trainers are taken, have what nobody watches make way; what is paused waits then."""
+        if len(self._workers) < self._at_once or self._making_way.keys() & self._workers.keys():
+            return
+        states = {run_id: worker.state for run_id, worker in self._workers.items()}
+        found = watching.who_makes_way(self._catalogue, self.runs, states)
+        if found is not None:
+            self._making_way[found] = states[found]
+            watching.ask_to_make_way(self.runs / found)
 
     def _left_alone(self, lifeline: int | None) -> bool:
         """Whether it is time to end: somebody said so, or whoever started this has gone."""
@@ -121,8 +133,6 @@ class Supervisor:
         self._version = version
         self._dirty = changed or self._dirty
         return changed
-
-    # -- runs ----------------------------------------------------------------------------------
 
     def _requeue_interrupted(self) -> None:
         """What an earlier supervisor had running goes back to the queue, before what waited behind it."""
@@ -160,23 +170,25 @@ class Supervisor:
 
     def _listen(self, run_id: str, worker: Worker) -> None:
         """Take in what the worker has said, and notice when it has ended."""
-        before = (worker.state, worker.step)
+        before = (worker.state, worker.step, worker.reason)
         heard = worker.take_messages()
         if worker.ended is not None:
             worker.process.join(timeout=5)
-            state, reason = worker.ended
-            self._finish(run_id, state, reason, worker.step)
+            self._finish(run_id, *worker.ended, worker.step)
         elif not worker.process.is_alive():
             worker.take_messages()
             if worker.ended is not None:
                 self._finish(run_id, *worker.ended, worker.step)
             else:
                 self._bury(run_id, worker)
-        elif heard and (before != (worker.state, worker.step) or worker.heard - worker.written > 1.0):
+        elif heard and (
+            before != (worker.state, worker.step, worker.reason) or worker.heard - worker.written > 1.0
+        ):
             worker.written = worker.heard
             self._write(
-                "UPDATE runs SET state = ?, step = ?, heartbeat = ? WHERE id = ?",
-                (worker.state, worker.step, worker.heard, run_id),
+                "UPDATE runs SET state = ?, step = ?, heartbeat = ?, reason = coalesce(?, reason) "
+                "WHERE id = ?",
+                (worker.state, worker.step, worker.heard, worker.reason, run_id),
             )
 
     def _bury(self, run_id: str, worker: Worker) -> None:
@@ -189,15 +201,22 @@ class Supervisor:
             code,
             worker.step,
         )
+        ran_out = worker.memory.ran_out(code or 0)
         verdict = self._retry.after_death(
-            run_id, worker.step, code or 0, stayed=worker.stayed(), paused=worker.state == "paused"
+            run_id,
+            worker.step,
+            code or 0,
+            stayed=worker.stayed(),
+            paused=worker.state == "paused",
+            out_of_memory=worker.memory.held if ran_out else None,
         )
+        how = "for want of memory" if ran_out else f"with {_death(code)}"
         if verdict is None:
             worker.close()
             del self._workers[run_id]
             self._write(
                 "UPDATE runs SET state = 'queued', pid = NULL, reason = ? WHERE id = ?",
-                (f"taken up again: the worker ended with {_death(code)} at step {worker.step}", run_id),
+                (f"taken up again: the worker ended {how} at step {worker.step}", run_id),
             )
             self._dirty = True
         else:
@@ -205,8 +224,18 @@ class Supervisor:
             self._finish(run_id, "failed", verdict, worker.step)
 
     def _finish(self, run_id: str, state: str, reason: str, step: int) -> None:
-        self._workers.pop(run_id).close()
+        worker = self._workers.pop(run_id)
+        worker.close()
         self._freed = True
+        if worker.pace is not None:
+            self._remember(run_id, *worker.pace)
+        was = self._making_way.pop(run_id, None)
+        if was is not None and state == "stopped":
+            if was == "running":
+                state, reason = "queued", "made way for others, since nobody watched; goes on in its turn"
+                watching.take_back(self.runs / run_id)
+            else:
+                reason = "was paused and unwatched while others waited; it goes on when you say so"
         self._retry.forget(run_id)
         self._write(
             "UPDATE runs SET state = ?, reason = ?, step = ?, finished = ?, pid = NULL WHERE id = ?",
@@ -214,44 +243,16 @@ class Supervisor:
         )
         self._dirty = True
 
-    # -- questions -----------------------------------------------------------------------------
-
-    def _take_questions(self) -> None:
-        assert self._checker is not None
-        for number, plain in self._catalogue.execute(
-            "SELECT id, plain FROM checks WHERE answer IS NULL ORDER BY id"
-        ).fetchall():
-            self._checker.ask("check", number, plain)
-
-    def _hear_checker(self) -> None:
-        assert self._checker is not None
-        for number, answer in self._checker.answers():
-            if number == 0:
-                if answer:
-                    write_catalogue(self.runs, answer)
-                continue
-            self._write("UPDATE checks SET answer = ? WHERE id = ?", (answer, number))
-            self._write("DELETE FROM checks WHERE asked < ?", (time.time() - KEPT_CHECKS,))
-        for number, sentence in self._checker.overdue():
-            self._refuse(number, sentence)
-        if not self._checker.alive() and self._checker.age() > CHECKER_REST:
-            try:
-                successor = self._children.checker()
-            except RunUnavailable as error:
-                log.error("%s", error)
-                return
-            lost, waiting = self._checker.left_behind()
-            if lost is not None:
-                self._refuse(
-                    lost, "Checking this experiment ended the process that did it; make its sizes smaller."
-                )
-            self._checker.end()
-            self._checker = successor
-            for request in waiting:
-                self._checker.ask(*request)
-
-    def _refuse(self, number: int, sentence: str) -> None:
-        self._write("UPDATE checks SET answer = ? WHERE id = ?", (json.dumps(refusal(sentence)), number))
+    def _remember(self, run_id: str, flops: float, seconds: float, steps: int) -> None:
+        """Learn how long such a run takes here."""
+        plain, device = self._catalogue.execute(
+            "SELECT plain, device FROM runs WHERE id = ?", (run_id,)
+        ).fetchone()
+        try:
+            with self._catalogue:
+                pace.remember(self._catalogue, run_id, json.loads(plain), device, flops, seconds, steps)
+        except sqlite3.Error as error:
+            log.error("the pace of run %s could not be written: %s", run_id, error)
 
     def _write(self, statement: str, values: Iterable[object]) -> None:
         try:

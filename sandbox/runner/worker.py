@@ -8,10 +8,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from multiprocessing.connection import Connection
 from pathlib import Path
 
 from sandbox.foundations.errors import RunUnavailable, SandboxError
+from sandbox.store.folder import DATABASE
 
 NICENESS = 10
 ORPHANED = 3
@@ -38,7 +40,7 @@ def work(connection: Connection, folder: str, plain: str, device: str, memory: i
         tell(connection, ("beat", state, step))
 
     try:
-        state, reason = _train(folder, plain, device, beat)
+        state, reason = _train(folder, plain, device, beat, connection)
     except SandboxError as error:
         state, reason = "failed", str(error)
     except MemoryError:
@@ -56,14 +58,21 @@ def work(connection: Connection, folder: str, plain: str, device: str, memory: i
     tell(connection, ("end", state, last[0], reason))
 
 
-def _train(folder: str, plain: str, device: str, beat: Callable[[str, int], None]) -> tuple[str, str]:
+def _train(
+    folder: str, plain: str, device: str, beat: Callable[[str, int], None], connection: Connection
+) -> tuple[str, str]:
     import torch
 
-    from sandbox.runner.admission import admit
+    from sandbox.runner.admission import admit_with_cost
     from sandbox.runner.execution import Execution
+    from sandbox.runner.limits import refuse_beyond
+    from sandbox.store import open_run
 
     torch.set_num_threads(1)
-    experiment = admit(json.loads(plain))
+    experiment, cost = admit_with_cost(json.loads(plain))
+    begin = 0 if experiment.fork is None else experiment.fork.step
+    if not (Path(folder) / DATABASE).exists():  # what has begun was within the limits then
+        refuse_beyond(experiment.to_plain(), asdict(cost), device)
     deadline = time.monotonic() + LOCK_PATIENCE
     while True:
         try:
@@ -73,7 +82,11 @@ def _train(folder: str, plain: str, device: str, beat: Callable[[str, int], None
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.05)
-    return execution.run()
+    state, reason = execution.run()
+    with open_run(folder) as run:
+        seconds, step = float(run.status["seconds"]), int(run.status["step"])
+    tell(connection, ("pace", cost.flops / experiment.steps, seconds, step - begin))
+    return state, reason
 
 
 def bind_to_supervisor(connection: Connection) -> None:

@@ -14,6 +14,7 @@ import sandbox
 from sandbox.foundations.errors import SandboxError
 from sandbox.runner import queue
 from sandbox.runner.control import RunControl, ensure_supervisor, start_supervisor, supervisor_runs
+from sandbox.runner.pace import read_pace
 from sandbox.store import open_run
 from tests.runner.small import assert_same_numbers, tiny, tiny_experiment
 
@@ -131,6 +132,28 @@ def test_a_run_that_asks_too_much_fails_with_a_sentence(runs: Path) -> None:
     assert "may use" in known(run_id).reason
 
 
+def test_what_a_run_took_is_what_the_next_one_is_expected_to_take(runs: Path) -> None:
+    run_id = queue.enqueue(tiny_experiment(steps=40).to_plain(), "ann")
+    eventually(lambda: known(run_id).state == "done")
+    with open_run(runs / run_id) as run:
+        measured = run.status["seconds"] / 40
+    flops = queue.check(tiny(steps=40), timeout=30)["cost"]["flops"] / 40
+    with queue.catalogue_connection() as connection:
+        guess = read_pace(connection).guess(tiny_experiment(steps=4000).to_plain(), flops)
+    assert guess.seconds == pytest.approx(measured) and "of these settings" in guess.basis
+
+
+def test_an_idle_machine_is_warmed_up_once(runs: Path) -> None:
+    eventually(lambda: len(_warm_up()) == 2)
+    (few, quick), (many, slow) = _warm_up()
+    assert 0 < few < many and 0 < quick < slow < 30
+
+
+def test_what_is_beyond_this_server_is_refused_before_it_is_queued(runs: Path) -> None:
+    answer = queue.check(tiny(steps=1_000_000, seeds=list(range(100)), batch_size=512), timeout=30)
+    assert not answer["ok"] and "hours here" in answer["error"]
+
+
 def test_questions_about_experiments_are_answered(runs: Path) -> None:
     sound = queue.check(tiny(), timeout=30)
     assert sound["ok"] and [arm["name"] for arm in sound["arms"]] == ["standard", "spectral:shift=0.5"]
@@ -167,6 +190,11 @@ def _recorded(folder: Path) -> int:
             return int(steps[-1]) if len(steps) else 0
     except SandboxError:
         return 0
+
+
+def _warm_up() -> list[tuple[float, float]]:
+    with queue.catalogue_connection() as connection:
+        return list(read_pace(connection).warm_up)
 
 
 def _saved(folder: Path) -> int:
