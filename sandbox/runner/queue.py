@@ -202,15 +202,16 @@ def states_of(run_ids: Iterable[str]) -> dict[str, QueuedRun]:
 def waiting_order(connection: sqlite3.Connection) -> list[str]:
     """The waiting runs in the order in which they will be served: round robin between owners."""
     waiting = connection.execute("SELECT id, owner, created FROM runs WHERE state = 'queued'").fetchall()
-    running = dict(
-        connection.execute(
-            "SELECT owner, count(*) FROM runs WHERE state IN ('running', 'paused', 'stalled') GROUP BY owner"
-        )
+    return fair_order([Waiting(*row) for row in waiting], *standing_of_owners(connection))
+
+
+def standing_of_owners(connection: sqlite3.Connection) -> tuple[dict[str, int], dict[str, float]]:
+    """How many runs each owner has with a trainer, and when each was last given one."""
+    running = connection.execute(
+        "SELECT owner, count(*) FROM runs WHERE state IN ('running', 'paused', 'stalled') GROUP BY owner"
     )
-    served = dict(
-        connection.execute("SELECT owner, max(began) FROM runs WHERE began IS NOT NULL GROUP BY owner")
-    )
-    return fair_order([Waiting(*row) for row in waiting], running, served)
+    served = connection.execute("SELECT owner, max(began) FROM runs WHERE began IS NOT NULL GROUP BY owner")
+    return dict(running.fetchall()), dict(served.fetchall())
 
 
 def position(run_id: str) -> int:

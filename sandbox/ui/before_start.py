@@ -1,0 +1,72 @@
+"""Before the start: what the settings ask of this server, when they would begin, and whose run it will be."""
+
+from copy import deepcopy
+from typing import Any
+
+import streamlit as st
+
+from sandbox.foundations.errors import SandboxError
+from sandbox.runner import queue
+from sandbox.runner.outlook import outlook_of_new
+from sandbox.ui import session
+from sandbox.ui.settings import Plain
+from sandbox.ui.words import count, duration, escaped
+
+PATIENCE = 1.0
+"""Seconds that the estimate may take; while the trainer is busy there is none."""
+
+OWNER, ON, ANSWER = "queue.owner", "queue.keeps_on", "queue.answer"
+
+
+def estimate(plain: Plain) -> None:
+    """`3 seeds × 2 arms × 1,500 steps: about 4 min here`, or why this server would not train it."""
+    if not plain["arms"]:
+        return
+    try:
+        asked, answer = session.held(ANSWER) or (None, {})
+        if asked != plain:
+            answer = queue.check(plain, timeout=PATIENCE)
+            if answer["ok"]:
+                session.hold(ANSWER, (deepcopy(plain), answer))
+        st.caption(escaped(sentence(answer)))
+    except SandboxError as error:
+        st.caption(escaped(str(error)))
+
+
+def sentence(answer: dict[str, Any]) -> str:
+    """What the trainer's check of an experiment comes to here; empty while it has not answered."""
+    if not answer["ok"]:
+        return "" if "did not answer" in answer["error"] else str(answer["error"])
+    plain = answer["plain"]
+    found = outlook_of_new(plain, answer["cost"]["flops"], session.owner(), session.device())
+    size = " × ".join((
+        count(len(plain["seeds"]), "seed"), count(len(plain["arms"]), "arm"), count(plain["steps"], "step"),
+    ))  # fmt: skip
+    begins = ""
+    if found.wait > 0:
+        begins = f", after {count(found.before, 'run')} that wait" if found.before else ""
+        begins = f"; begins in about {duration(found.wait)}{begins}"
+    return f"{size}: about {duration(found.seconds)} here, {found.basis}{begins}"
+
+
+def whose() -> None:
+    """Whose runs the next ones are, and whether they train on unwatched while others wait."""
+    with st.popover("Queue", key="queue.whose", help="Whose run it is, and what happens when nobody watches"):
+        session.show(OWNER, session.owner())
+        st.text_input(
+            "Your name in the queue",
+            key=OWNER,
+            max_chars=40,
+            on_change=session.on_change(OWNER, session.set_owner),
+            help="Owners take turns. It is no login: anybody may use any name.",
+        )
+        session.show(ON, session.keeps_on())
+        st.toggle(
+            "Train on when nobody watches",
+            key=ON,
+            on_change=session.on_change(ON, session.set_keeps_on),
+            help=(
+                "Else a run that no page has shown for ten minutes makes way while another owner's run "
+                "waits, and goes on in its turn from a checkpoint, with the same numbers."
+            ),
+        )
