@@ -3,7 +3,7 @@
 import streamlit as st
 
 from sandbox.foundations.errors import SandboxError
-from sandbox.ui import downloads, invitation, rail, run_view, settings_file, setup_link, training
+from sandbox.ui import before_start, downloads, invitation, rail, run_view, settings_file, setup_link, training
 from sandbox.ui.words import escaped
 
 try:
@@ -17,6 +17,8 @@ try:
         downloads.link(plain, "rail")
     with place:
         training.button(plain, training.experiment_of(run_id) if run_id else None)
+        before_start.whose()
+        expected = st.container(key="rail.expected")
 except SandboxError as error:
     st.error(escaped(str(error)))
     st.stop()
@@ -29,3 +31,5 @@ if run_id:
         st.error(escaped(str(error)))
 else:
     invitation.invitation(plain)
+with expected:  # last, since it waits for the trainer's answer
+    before_start.estimate(plain)

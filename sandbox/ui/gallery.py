@@ -8,7 +8,7 @@ import streamlit as st
 from sandbox.foundations.errors import SandboxError
 from sandbox.runner import gallery, trash
 from sandbox.runner.gallery import Entry
-from sandbox.ui import bring, gallery_card, gallery_filter, navigation, session, setup_link
+from sandbox.ui import bring, gallery_card, gallery_filter, navigation, session, setup_link, sweep_page
 from sandbox.ui.gallery_card import chosen
 from sandbox.ui.gallery_filter import Wish
 from sandbox.ui.run_state import ENDED
@@ -27,6 +27,7 @@ def show() -> None:
     title = st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute")
     title.title("Runs", anchor=False, width="content")
     setup_link.say_notice()
+    sweep_page.links()
     try:
         entries, unread = gallery.entries(ALIKE)
         lying = trash.deleted()

@@ -10,7 +10,7 @@ from sandbox.live.component import live_data, live_view
 from sandbox.live.opening import Opening
 from sandbox.live.tokens import Permission, Tokens
 from sandbox.runner import queue
-from sandbox.ui import choices, navigation, session, training
+from sandbox.ui import choices, navigation, session, sweep_page, training
 from sandbox.ui.changes import extent
 from sandbox.ui.run_state import COLOURS, ENDED, WORDS
 from sandbox.ui.settings import Plain
@@ -84,6 +84,7 @@ def live_runs() -> None:
     if found:
         with row:
             navigation.link("gallery", "All runs")
+    sweep_page.links()
     if not found:
         st.caption("None yet. A run goes on when you close the page, and is listed here.")
         return

@@ -12,10 +12,11 @@ TITLES = {
     "gallery": "Runs",
     "compare": "Compare",
     "run": "Run",
+    "study": "Study",
     "reference": "Reference",
 }
-HIDDEN = ("run",)
-"""Reached by a link that names the run."""
+HIDDEN = ("run", "study")
+"""Reached by a link that names the run or the study."""
 
 
 def page(name: str) -> Any:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sandbox.runner import queue
+from sandbox.runner import queue, watching
 from sandbox.store import Run
 from sandbox.ui import session
 
@@ -54,4 +54,6 @@ def state_of(run_id: str, run: Run | None) -> RunState:
 def live_state(run_id: str) -> dict[str, str] | None:
     """The queue's word on a run for the live view; None where it never went through the queue."""
     queued = queue.state(run_id)
+    if queued is not None and queued.state not in ENDED:
+        watching.seen(run_id)
     return None if queued is None else {"state": queued.state, "reason": queued.reason}

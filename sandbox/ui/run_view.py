@@ -8,12 +8,13 @@ import streamlit as st
 from sandbox.foundations.errors import SandboxError
 from sandbox.live.component import live_view
 from sandbox.runner import queue
+from sandbox.runner.outlook import outlook
 from sandbox.store import Run, run_path
 from sandbox.store.summary import TARGET, summarize
 from sandbox.ui import continuing, downloads, gone, links, live_knobs, making, run_link, session, study
 from sandbox.ui.arm_table import table
 from sandbox.ui.run_state import RunState, state_of
-from sandbox.ui.words import count, escaped, percent
+from sandbox.ui.words import count, duration, escaped, percent
 
 TICK = 1.0
 """Seconds between two looks at the numbers; the live view above has its own, faster socket."""
@@ -100,9 +101,11 @@ def _numbers(run_id: str, seen: RunState) -> None:
 
 def _waiting(run_id: str) -> None:
     """Where a run stands in the queue, and the way out of it."""
-    before = max(0, queue.position(run_id) - 1)
+    found = outlook(run_id)
+    before = found.before if found else 0
+    begins = f" It begins in about {duration(found.wait)}." if found and found.wait else ""
     with st.container(horizontal=True, vertical_alignment="center", key="run.waiting"):
-        st.caption(f"Waits for a free trainer, {count(before, 'run')} before it.", width="content")
+        st.caption(f"Waits for a free trainer, {count(before, 'run')} before it.{begins}", width="content")
         st.button("Leave the queue", key="run.leave", on_click=_ask, args=(queue.stop, run_id))
 
 

@@ -17,9 +17,13 @@ from sandbox.ui.settings import Plain
 Level = Literal["Beginner", "Researcher"]
 LEVELS: tuple[Level, ...] = ("Beginner", "Researcher")
 
-_DRAFT, _SHELF, _LEVEL, _NOTICE, _RUN, _SEEN, _DEVICE, _HELD = (
-    f"session.{name}" for name in ("draft", "shelf", "level", "notice", "run", "seen", "device", "held")
+_DRAFT, _SHELF, _LEVEL, _NOTICE, _RUN, _SEEN, _DEVICE, _HELD, _OWNER, _ON = (
+    f"session.{name}"
+    for name in ("draft", "shelf", "level", "notice", "run", "seen", "device", "held", "owner", "on")
 )
+
+ANYBODY = "local"
+"""The owner of runs whose starter gave no name."""
 
 
 def draft() -> Plain | None:
@@ -73,6 +77,26 @@ def device() -> str:
 def set_device(name: str) -> None:
     """Let the next run train on this device."""
     st.session_state[_DEVICE] = name
+
+
+def owner() -> str:
+    """The name under which the next run waits in the queue."""
+    return st.session_state.get(_OWNER, ANYBODY)
+
+
+def set_owner(name: str) -> None:
+    """Let the next run be of `name`; of anybody where that is empty."""
+    st.session_state[_OWNER] = " ".join(name.split())[:40] or ANYBODY
+
+
+def keeps_on() -> bool:
+    """Whether the next run trains on when nobody watches and others wait."""
+    return st.session_state.get(_ON, False)
+
+
+def set_keeps_on(wanted: bool) -> None:
+    """Let the next run train on unwatched, or make way."""
+    st.session_state[_ON] = wanted
 
 
 def notice(sentence: str, kind: Literal["error", "info"] = "error") -> None:

@@ -12,13 +12,10 @@ from sandbox.ui import choices, session
 from sandbox.ui.changes import changes
 from sandbox.ui.complete import complete
 from sandbox.ui.settings import Plain
-from sandbox.ui.words import code, count, duration, escaped, size, whole
+from sandbox.ui.words import code, count, escaped, size, whole
 
-OWNER = "local"
-"""Everybody at this server, until there are accounts."""
-
-BUSY_CORE = 1.5e9
-"""Floating point operations per second that a busy core makes of matrices this small; a rough guess."""
+OWNER = session.ANYBODY
+"""Everybody who gave no name."""
 
 RUN = "run"
 """The query parameter that names the run in the address."""
@@ -35,7 +32,13 @@ def train(plain: Plain) -> None:
         if not answer["ok"]:
             session.notice(answer["error"])
             return
-        st.query_params[RUN] = queue.enqueue(answer["plain"], OWNER, device=session.device())
+        st.query_params[RUN] = queue.enqueue(
+            answer["plain"],
+            session.owner(),
+            device=session.device(),
+            flops=answer["cost"]["flops"],
+            keeps_on=session.keeps_on(),
+        )
     except SandboxError as error:
         session.notice(str(error))
 
@@ -86,11 +89,10 @@ def cost_sentences(answer: dict[str, Any]) -> list[str]:
         for arm in answer["arms"]
     ]
     cost = answer["cost"]
-    seconds = cost["flops"] / BUSY_CORE
     return [
         *sentences,
-        f"About {cost['flops']:.1e} floating point operations and {size(cost['bytes'])} of memory: "
-        f"roughly {duration(seconds)} on one core, a guess within a factor of five.",
+        f"About {cost['flops']:.1e} floating point operations, {size(cost['bytes'])} of memory and "
+        f"{size(cost['storage'])} on the disk.",
     ]
 
 

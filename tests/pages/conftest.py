@@ -24,7 +24,7 @@ def open_page(runs_folder: Path, repository: Path, monkeypatch: pytest.MonkeyPat
     """Opens a page by name, with what its address says; the trainer's answers come from this process."""
     described.put_into(runs_folder)
     monkeypatch.setattr(training, "ensure_supervisor", lambda: True)
-    monkeypatch.setattr(queue, "check", lambda plain: json.loads(json.dumps(check(plain))))
+    monkeypatch.setattr(queue, "check", lambda plain, timeout=10.0: json.loads(json.dumps(check(plain))))
 
     def open_it(name: str = "home", **address: str) -> AppTest:
         app = AppTest.from_file(str(repository / "sandbox" / "ui" / "entry.py"), default_timeout=60)
