@@ -5,7 +5,7 @@ from sandbox.figures.palette import arm_style
 from sandbox.store import Event, Run
 
 PHASE, SPIKE = "phase", "spike"
-OPACITY = {"plateau": 0.25, "clustering": 0.5, "fitting": 0.85}
+OPACITY = {"plateau": 0.15, "clustering": 0.3, "fitting": 0.45}
 """Phases differ in shade and are named where they begin; others are as a plateau."""
 MOST_HEIGHT = 1200
 
@@ -30,7 +30,7 @@ def happenings_figure(run: Run, dark: bool) -> Drawing:
                     x=[event.step, end], y=[line, line], mode="lines+text", name=literal(arm),
                     legendgroup=literal(arm), showlegend=first, text=[literal(name), ""],
                     textposition="middle right", hovertext=literal(f"{name} from step {event.step}:{rule}"),
-                    hoverinfo="text", line={"color": style.faded(OPACITY.get(name, 0.25)), "width": 14},
+                    hoverinfo="text", line={"color": style.faded(OPACITY.get(name, 0.15)), "width": 14},
                 )  # fmt: skip
                 first = False
             spikes = _of(events, SPIKE, arm, seed)

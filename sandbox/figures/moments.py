@@ -61,10 +61,11 @@ def layers_figure(moment: Moment, *, constants: bool = False) -> Drawing:
     labels = [literal(label) for _, label in rows]
     layers = [f"layer {layer + 1}" for layer in range(values.shape[1])]
     figure = blank(f"{moment.kind} by layer", "", "", moment.dark, height=90 + ROW * len(rows))
+    ink = figure.layout.font.color  # Plotly would choose one that suits the cell without the page behind it
     clear = "rgba(128,128,128,0.06)"
     figure.add_heatmap(
-        z=values, x=layers, y=labels, text=texts, texttemplate="%{text}", xgap=2, ygap=2, showscale=False,
-        colorscale=[(0, clear), (1, clear)], hovertemplate="%{y}, %{x}: %{z:.6g}<extra></extra>",
+        z=values, x=layers, y=labels, text=texts, texttemplate="%{text}", xgap=2, ygap=2,
+        textfont={"color": ink}, showscale=False, colorscale=[(0, clear), (1, clear)], hovertemplate="%{y}, %{x}: %{z:.6g}<extra></extra>",
     )  # fmt: skip
     lost = [(layers[j], labels[i], texts[i][j]) for i, j in np.argwhere(~np.isfinite(values))]
     if lost:
@@ -118,7 +119,7 @@ def side_by_side_figure(moment: Moment, *, log: bool = False) -> Drawing:
         notes.append("the line to the left is what a certificate misses at the worst row")
     figure.update_layout(hovermode="closest")
     figure.update_xaxes(type="log" if log else "linear")
-    figure.update_yaxes(autorange="reversed", type="category")
+    figure.update_yaxes(autorange="reversed", type="category", categoryorder="array", categoryarray=labels)
     alt = "; ".join(f"{label} {value[label]:.4g}" for label in rows)
     return Drawing(figure, (*notes, *provenance(answer.provenance)), f"{notes[0]}. {alt}.")
 

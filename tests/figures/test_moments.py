@@ -75,6 +75,7 @@ def test_a_table_by_layer_holds_the_readings_numbers_and_answers_in_words(run: R
         ("contracts", "layer 1"): 0.0, ("contracts", "layer 2"): 1.0,
     }  # fmt: skip
     assert drawing.figure.data[0].text[1] == ["✕ no", "✓ yes"]
+    assert drawing.figure.data[0].textfont.color == drawing.figure.layout.font.color
     assert drawing.notes[0] == "arm standard, seed 1, step 40"
     assert "bound: 2.123, 3.123; contracts: ✕ no, ✓ yes" in drawing.alt
 
@@ -89,6 +90,7 @@ def test_certificates_stand_beside_the_bracket_with_what_they_miss(run: Run) -> 
     names = ("lower", "upper", "LPT", "LPT, most missed", "sorted")
     drawing = side_by_side_figure(moment(run, "theta certificates", *names, layer=9, head=9))
     bracket, marks = drawing.figure.data
+    assert list(drawing.figure.layout.yaxis.categoryarray) == ["LPT", "sorted"]
     assert set(bracket.x) == {0.5, 0.51} and list(bracket.y) == ["LPT", "sorted", "sorted", "LPT"]
     assert list(marks.x) == [0.48, 0.3] and list(marks.error_x.arrayminus) == [0.2, 0.0]
     assert "the value lies in [0.5, 0.51]" in drawing.notes
