@@ -65,7 +65,8 @@ def layers_figure(moment: Moment, *, constants: bool = False) -> Drawing:
     clear = "rgba(128,128,128,0.06)"
     figure.add_heatmap(
         z=values, x=layers, y=labels, text=texts, texttemplate="%{text}", xgap=2, ygap=2,
-        textfont={"color": ink}, showscale=False, colorscale=[(0, clear), (1, clear)], hovertemplate="%{y}, %{x}: %{z:.6g}<extra></extra>",
+        textfont={"color": ink}, showscale=False, colorscale=[(0, clear), (1, clear)],
+        hovertemplate="%{y}, %{x}: %{z:.6g}<extra></extra>",
     )  # fmt: skip
     lost = [(layers[j], labels[i], texts[i][j]) for i, j in np.argwhere(~np.isfinite(values))]
     if lost:
