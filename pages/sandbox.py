@@ -3,7 +3,16 @@
 import streamlit as st
 
 from sandbox.foundations.errors import SandboxError
-from sandbox.ui import before_start, downloads, invitation, rail, run_view, settings_file, setup_link, training
+from sandbox.ui import (
+    before_start,
+    downloads,
+    invitation,
+    rail,
+    run_view,
+    settings_file,
+    setup_link,
+    training,
+)
 from sandbox.ui.words import escaped
 
 try:

@@ -25,7 +25,7 @@ class Swept:
 
 
 def sweep_figure(swept: Sequence[Swept], key: str, metric: str, log: bool, dark: bool) -> Drawing:
-    """`metric` over the knob `key`, a line per arm; `log` spreads a knob of positive numbers evenly in log."""
+    """`metric` over the knob `key`, a line per arm; `log` is for a knob of positive numbers."""
     shown = [one for one in swept if len(one.finals)]
     if not shown:
         return says(f"No point has recorded {metric} yet.", dark)
