@@ -91,3 +91,10 @@ class RetryRule:
     def forget(self, run_id: str) -> None:
         """The run has ended: start afresh should it be taken up again."""
         self._runs.pop(run_id, None)
+
+
+def death_words(code: int | None) -> str:
+    """How a process ended, from its exit code."""
+    if code is not None and code < 0:
+        return f"signal {-code}"
+    return f"exit code {code}"

@@ -2,11 +2,13 @@
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 import numpy as np
 from jaxtyping import Float64
 
-from sandbox.store import RunWriter
+from sandbox.runner.room import DISK_FULL, SENTENCE, Patience, RunBudget
+from sandbox.store import RunWriter, StorageFull
 
 COMMIT_EVERY = 0.15
 """Seconds between two commits while nothing special happens."""
@@ -26,6 +28,8 @@ class Standing:
         self.arm_seconds: Float64[np.ndarray, " arm"] = np.zeros(len(writer.arms))
         self.state, self.reason = "queued", ""
         self._last_commit = 0.0
+        self._budget = RunBudget()
+        self.patience = Patience(writer.path)
 
     @property
     def clock(self) -> Float64[np.ndarray, " n"]:
@@ -42,11 +46,25 @@ class Standing:
         return time.monotonic() - self._last_commit >= COMMIT_EVERY
 
     def commit(self, state: str, reason: str = "") -> None:
-        """Report, let readers see everything recorded so far, and beat."""
+        """Report, let readers see everything recorded so far, and beat; waits where the disk is full."""
+        if state == "running" and self.patience.scarce:
+            self.report("paused", SENTENCE)  # there is still room for that
+            with suppress(StorageFull):
+                self._writer.commit()
+            self.patience.until_room(self._tell_full)
         self.report(state, reason)
-        self._writer.commit()
+        self.write(self._writer.commit)
+        self._budget.turn(self._writer)
         self._last_commit = time.monotonic()
         self.beat(state)
+
+    def write(self, write: Callable[[], object]) -> None:
+        """Do `write`, waiting for room where the disk is full; StorageFull where the run is to end."""
+        self.patience.through(write, self._tell_full)
+
+    def _tell_full(self) -> None:
+        if self._on_beat is not None:
+            self._on_beat(DISK_FULL, self.step)
 
     def report(self, state: str, reason: str = "") -> None:
         """Record the state; readers see it with the next commit."""

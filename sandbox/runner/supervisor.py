@@ -21,7 +21,8 @@ from sandbox.runner.checking import Checking
 from sandbox.runner.children import Children, Worker
 from sandbox.runner.lock import SupervisorLock
 from sandbox.runner.queue import open_catalogue, waiting_order
-from sandbox.runner.retry import RetryRule
+from sandbox.runner.retry import RetryRule, death_words
+from sandbox.runner.room import Ballast, keep_watching
 from sandbox.runner.trash import keep_purging
 from sandbox.store.folder import runs_root
 
@@ -51,6 +52,7 @@ class Supervisor:
         self._making_way: dict[str, str] = {}
         """Runs asked to make way for others, with the state they were in."""
         self._looked = 0.0
+        self._ballast = Ballast(runs)
         self._version = -1
         self._dirty = True  # something may wait
         self._freed = False
@@ -109,6 +111,7 @@ class Supervisor:
         if now - self._looked > 1.0:
             self._looked = now
             self._let_others_in()
+            self._ballast.keep()
         self._start_waiting()
 
     def _let_others_in(self) -> None:
@@ -210,7 +213,7 @@ class Supervisor:
             paused=worker.state == "paused",
             out_of_memory=worker.memory.held if ran_out else None,
         )
-        how = "for want of memory" if ran_out else f"with {_death(code)}"
+        how = "for want of memory" if ran_out else f"with {death_words(code)}"
         if verdict is None:
             worker.close()
             del self._workers[run_id]
@@ -255,17 +258,15 @@ class Supervisor:
             log.error("the pace of run %s could not be written: %s", run_id, error)
 
     def _write(self, statement: str, values: Iterable[object]) -> None:
-        try:
-            with self._catalogue:
-                self._catalogue.execute(statement, tuple(values))  # type: ignore[arg-type]
-        except sqlite3.Error as error:
-            log.error("the queue could not be written: %s", error)
-
-
-def _death(code: int | None) -> str:
-    if code is not None and code < 0:
-        return f"signal {-code}"
-    return f"exit code {code}"
+        for _ in range(2):
+            try:
+                with self._catalogue:
+                    self._catalogue.execute(statement, tuple(values))  # type: ignore[arg-type]
+                return
+            except sqlite3.Error as error:
+                log.error("the queue could not be written: %s", error)
+                if not self._ballast.drop():  # on a full disk it is kept for just this
+                    return
 
 
 def _closed(descriptor: int) -> bool:
@@ -289,6 +290,7 @@ def main() -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: supervisor.end())
     keep_purging(runs_root())
+    keep_watching(runs_root())
     supervisor.run(lifeline=sys.stdin.fileno())
     return 0
 

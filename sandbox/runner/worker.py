@@ -13,6 +13,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from sandbox.foundations.errors import RunUnavailable, SandboxError
+from sandbox.runner.room import DISK_FULL, SENTENCE
 from sandbox.store.folder import DATABASE
 
 NICENESS = 10
@@ -37,7 +38,10 @@ def work(connection: Connection, folder: str, plain: str, device: str, memory: i
 
     def beat(state: str, step: int) -> None:
         last[0] = step
-        tell(connection, ("beat", state, step))
+        if state == DISK_FULL:
+            tell(connection, ("beat", "paused", step, SENTENCE))
+        else:
+            tell(connection, ("beat", state, step))
 
     try:
         state, reason = _train(folder, plain, device, beat, connection)

@@ -1,8 +1,6 @@
 """RunWriter: the one process that records a run; many readers may look on."""
 
-import fcntl
 import json
-import os
 import sqlite3
 import time
 from collections.abc import Mapping, Sequence
@@ -17,9 +15,11 @@ from jaxtyping import Float
 from sandbox.foundations.errors import RunUnavailable
 from sandbox.foundations.readings import Answer, encode
 from sandbox.store.checkpoint import latest_checkpoint, save_checkpoint
-from sandbox.store.folder import DATABASE, EXPERIMENT, LOCK, plain_text, read_experiment, write_whole
+from sandbox.store.folder import DATABASE, EXPERIMENT, plain_text, read_experiment, write_whole
 from sandbox.store.late import INSERT, LateReadings
+from sandbox.store.migrations import migrate
 from sandbox.store.schema import ALL, DDL, SCHEMA, STATES, WEIGHTS, named_faults, require_schema
+from sandbox.store.writing_lock import take_lock
 
 _SCALAR = "INSERT OR REPLACE INTO scalars VALUES(?,?,?,?)"
 _SNAPSHOT = "INSERT OR REPLACE INTO snapshots VALUES(?,?,?,?,?,?)"
@@ -80,7 +80,7 @@ class RunWriter:
         path = Path(path).absolute()
         with named_faults(path):
             path.mkdir(parents=True, exist_ok=True)
-        lock = _take_lock(path)
+        lock = take_lock(path)
         try:
             if not (path / EXPERIMENT).exists():
                 if (path / DATABASE).exists():
@@ -122,6 +122,7 @@ class RunWriter:
                         "status": plain_text({"state": "queued", "step": 0, "seconds": 0.0, "reason": ""}),
                     }
                     connection.executemany(_META, self._known.items())
+                migrate(connection, self._known, SCHEMA)
                 connection.execute("COMMIT")
                 self._late = LateReadings(connection, len(self.arms))
             require_schema(json.loads(self._known.get("schema", "null")), self._database)
@@ -130,8 +131,13 @@ class RunWriter:
             raise
         return connection
 
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The database that this writer alone writes, for what else belongs to the store."""
+        return self._connection
+
     def describe(self, **meta: Any) -> None:
-        """Record facts of the whole run as JSON values: `lines`, `notes`, `task`, `device`, `versions`."""
+        """Record facts of the whole run as JSON values: `lines`, `notes`, `task`, `device`."""
         for key, value in meta.items():
             self._meta(key, value)
 
@@ -274,23 +280,3 @@ class RunWriter:
         whole = whole.astype(whole.dtype.newbyteorder("<"), copy=False)
         row = (arm, name, int(step), whole.dtype.str, json.dumps(array.shape), whole.tobytes())
         self._pending.append((_SNAPSHOT, row))
-
-
-def _take_lock(path: Path) -> IO[str]:
-    """The lock of the folder, held until the file is closed or the process dies."""
-    with named_faults(path / LOCK):
-        lock = open(path / LOCK, "a+", encoding="ascii")  # noqa: SIM115 (it outlives this function)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as taken:
-            lock.seek(0)
-            holder = lock.read(20).strip()
-            lock.close()
-            by = f" (process {holder})" if holder.isdigit() else ""
-            raise RunUnavailable(
-                f"{path} is being written by another process{by}; wait for it, or choose another folder."
-            ) from taken
-        lock.truncate(0)
-        lock.write(f"{os.getpid()}\n")
-        lock.flush()
-    return lock

@@ -8,6 +8,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from sandbox.runner.control import RunControl
+from sandbox.runner.room import SENTENCE
 from sandbox.runner.worker import bind_to_supervisor, tell
 
 
@@ -27,6 +28,9 @@ def fake_job(connection: Connection, folder: str, plain: str, device: str, memor
             if step == settings.get("dies_at"):
                 tell(connection, ("beat", "running", step))
                 os.kill(os.getpid(), signal.SIGKILL)
+            for _ in range(settings.get("full_for", 0) if step == settings.get("full_at") else 0):
+                tell(connection, ("beat", "paused", step, SENTENCE))
+                time.sleep(0.01)
             tell(connection, ("beat", "running", step))
             time.sleep(0.01)
             step += 1
