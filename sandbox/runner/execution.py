@@ -68,6 +68,7 @@ class Execution:
         self._standing = Standing(self._writer, on_beat)
         self._begins, self._commit = False, self._standing.commit
         self._control = RunControl(folder, create=True)
+        self._standing.patience.gives_up = lambda: self._wish == "stop"
         self._folder = folder
         self._used = self._control.granted
         self._checkpoint_cost = 0.0
@@ -279,7 +280,7 @@ class Execution:
         started = time.monotonic()
         arrays = {"clock": self._standing.clock, CHANGES: self._live_settings.state(), **self._costly.state()}
         arrays |= {**self._recorder.state(), **self._events.state(), **self._divergence.state()}
-        self._writer.checkpoint(self.step, arrays)
+        self._standing.write(lambda: self._writer.checkpoint(self.step, arrays))
         self._saved = self.step
         self._last_checkpoint = time.monotonic()
         self._checkpoint_cost = self._last_checkpoint - started

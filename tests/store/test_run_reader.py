@@ -226,7 +226,7 @@ def damage_foreign(folder: Path) -> None:
 
 def damage_newer(folder: Path) -> None:
     with sqlite3.connect(folder / "run.sqlite") as newer:
-        newer.execute("UPDATE meta SET value = '2' WHERE key = 'schema'")
+        newer.execute("UPDATE meta SET value = '3' WHERE key = 'schema'")
     newer.close()
 
 
@@ -242,7 +242,7 @@ def damage_newer(folder: Path) -> None:
         (damage_emptied, r"run\.sqlite is an empty database; nothing was recorded"),
         (damage_missing, r"run\.sqlite is missing"),
         (damage_foreign, r"run\.sqlite is a foreign SQLite file with the tables 'songs'"),
-        (damage_newer, r"run\.sqlite has schema 2 and this version reads up to 1"),
+        (damage_newer, r"run\.sqlite has schema 3 and this version reads up to 2"),
     ],
 )
 def test_a_damaged_folder_is_named_and_left_as_it_is(
