@@ -92,7 +92,7 @@ def test_killed_again_and_again_a_run_ends_as_if_nothing_had_happened(
         assert process.returncode == 0
     assert stored > 0
     assert everything(tmp_path / "killed") == everything(tmp_path / "whole")
-    assert [s for s, _ in checkpoint_files(tmp_path / "killed")] == [last - 20, last]
+    assert [s for s, _ in checkpoint_files(tmp_path / "killed")][-2:] == [last - 20, last]
     assert open_run(tmp_path / "killed").status["state"] == "done"
 
 
