@@ -137,7 +137,7 @@ def run_budget() -> float:
 def keep_within_budget(runs: Path) -> list[str]:
     """Thin snapshots of runs that are over, oldest first and pinned ones last, until all fit; their ids.
 
-    Only where SANDBOX_RUNS_GB sets a budget. Scalars and events stay; a run of an earlier format is left alone.
+    Only where SANDBOX_RUNS_GB sets a budget. Scalars and events stay; runs of earlier formats are left alone.
     """
     most = limits().all_storage
     if most is None:

@@ -42,7 +42,7 @@ def test_the_beginning_stays_dense() -> None:
 def fill(writer: RunWriter, n: int = 60) -> None:
     for step in range(n):
         for arm in range(2):
-            writer.scalars(arm, "loss", [step], np.full((1, 3), step + arm))
+            writer.scalars(arm, "loss", [step], np.full((1, 3), float(step + arm)))
             writer.weights(step, arm, np.full((3, 500), float(step), np.float32))
     writer.event(37, "threshold", "reached", arm=0, seed=5)
     writer.status("done", n - 1, 1.0)

@@ -1,4 +1,4 @@
-"""A run of an earlier format is read as it is, not a byte of it changed; only who trains it on brings it up."""
+"""A run of an earlier format is read without a byte of it changed; only who trains it on brings it up."""
 
 import hashlib
 import sqlite3
