@@ -33,7 +33,7 @@ export function share(value) {
 }
 
 export function whole(value) {
-  return Math.round(value).toLocaleString("en").replaceAll(",", " ");
+  return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, " ");
 }
 
 // "1 seed", "3 seeds".

@@ -2,7 +2,7 @@
 
 import { number } from "./dom.js";
 import { HeadGrid } from "./grid.js";
-import { prepare } from "./theme.js";
+import { prepare, rampPicture } from "./theme.js";
 
 const LEAST = 72;  // pixels that a map is tall at least
 const OVERVIEW = 74, FEWEST = 4;  // pixels of the overview beside a part; cells that a part has at least
@@ -202,11 +202,7 @@ export class AttentionMap {
   }
 
   bar(context, theme, x, y, height, scale) {
-    for (let i = 0; i < height; i++) {
-      const shade = 3 * Math.round(255 * (1 - i / height));
-      context.fillStyle = `rgb(${theme.ramp[shade]},${theme.ramp[shade + 1]},${theme.ramp[shade + 2]})`;
-      context.fillRect(x, y + i, 7, 1.5);
-    }
+    context.drawImage(rampPicture(theme.ramp), x, y, 7, height);
     context.strokeStyle = theme.axis;
     context.lineWidth = 1;
     context.strokeRect(x - 0.5, y - 0.5, 8, height + 1);

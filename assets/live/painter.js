@@ -2,8 +2,8 @@
 
 import { readTheme } from "./theme.js";
 
-const FRAME = 8;  // milliseconds of painting after which a frame leaves the rest to the next
-const REST = 20;  // times as long as it painted, a frame that nobody waits for leaves the page alone
+const FRAME = 6;  // milliseconds of painting after which a frame leaves the rest to the next
+const REST = 50;  // times as long as it painted, a frame that nobody waits for leaves the page alone
 
 export class Painter {
   constructor(view) { Object.assign(this, { view, frame: 0, resting: 0, last: null, hurried: false }); }

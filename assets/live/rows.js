@@ -1,7 +1,7 @@
 // Attention rows of the visual model: one row per probe sequence, sorted by class, tokens written where there is room.
 
 import { number } from "./dom.js";
-import { prepare } from "./theme.js";
+import { prepare, rampPicture } from "./theme.js";
 
 const LEAST_MOST = 0.05;
 
@@ -54,11 +54,7 @@ export class Rows {
     if (list[0]?.key === "sequence:own") context.fillText("yours", left - 4, top + h / 2);
     if (meta.n_prefix) this.line(context, theme.accent, left + meta.n_prefix * w, top - 2, left + meta.n_prefix * w, top + list.length * h, 1.5);
     const x = left + keys * w + 12, tall = Math.min(height - top - 8, list.length * h);
-    for (let i = 0; i < tall; i++) {
-      const shade = 3 * Math.round(255 * (1 - i / tall));
-      context.fillStyle = `rgb(${theme.ramp[shade]},${theme.ramp[shade + 1]},${theme.ramp[shade + 2]})`;
-      context.fillRect(x, top + i, 7, 1.5);
-    }
+    context.drawImage(rampPicture(theme.ramp), x, top, 7, tall);
     context.fillStyle = theme.faint;
     context.textAlign = "left";
     context.fillText(number(most, 2), x + 10, top + 4);

@@ -1,8 +1,16 @@
 // Colours of the page (Streamlit's variables) and of the arms (palette.json, through the hello).
 
+const VARIABLES = ["--st-background-color", "--st-text-color", "--st-primary-color", "--st-font"];
+let known = null;
+
+// The same object as long as the page's colours stay: what is drawn in them need not be made anew.
 export function readTheme(node, palette) {
-  const style = getComputedStyle(node);
-  const variable = (name, otherwise) => style.getPropertyValue(name).trim() || otherwise;
+  const style = getComputedStyle(node), values = VARIABLES.map((name) => style.getPropertyValue(name).trim()), key = values.join();
+  if (known?.key !== key || known.palette !== palette) known = { key, palette, theme: themeOf((name, otherwise) => values[VARIABLES.indexOf(name)] || otherwise, palette) };
+  return known.theme;
+}
+
+function themeOf(variable, palette) {
   const background = variable("--st-background-color", "#ffffff");
   const dark = brightness(background) < 0.5;
   const mode = dark ? "dark" : "light";
@@ -51,6 +59,19 @@ function ramp(stops) {
     for (let c = 0; c < 3; c++) out[3 * i + c] = parts[low][c] + (parts[low + 1][c] - parts[low][c]) * (at - low);
   }
   return out;
+}
+
+// The ramp from the greatest value at the top to 0, as a picture one pixel wide.
+let drawnRamp = null;
+export function rampPicture(ramp) {
+  if (drawnRamp?.ramp === ramp) return drawnRamp.canvas;
+  const canvas = document.createElement("canvas");
+  Object.assign(canvas, { width: 1, height: 256 });
+  const context = canvas.getContext("2d"), pixels = context.createImageData(1, 256);
+  for (let i = 0; i < 256; i++) pixels.data.set([...ramp.subarray(3 * (255 - i), 3 * (256 - i)), 255], 4 * i);
+  context.putImageData(pixels, 0, 0);
+  drawnRamp = { ramp, canvas };
+  return canvas;
 }
 
 // Sizes as the browser reports them: asking for them while drawing would lay the page out again each time.

@@ -217,9 +217,11 @@ class Feed:
 
     def _as_it_stands(self, arm: int, kind: str, column: str, step: int, values: np.ndarray) -> np.ndarray:
         """A certificate's states after what has been changed since; `readings()` has the reason's words."""
-        meta = self.readings().get(kind, {}).get(arm, {})
         changes = self.meta.get("changes")
-        return column_as_it_stands(column, values, meta, changes, self.arms[arm], step) if changes else values
+        if not changes:
+            return values
+        meta = self.readings().get(kind, {}).get(arm, {})
+        return column_as_it_stands(column, values, meta, changes, self.arms[arm], step)
 
     def frame_steps(self, arm: int, kind: str, column: str, after: int) -> list[int]:
         """Steps above `after` at which the column is stored."""

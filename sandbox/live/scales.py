@@ -16,6 +16,8 @@ MOST_LOOKS = 240
 """Steps of one arm that are looked at when a picture is first opened."""
 MOST_MODEL_LOOKS = 60
 """The same for small models, whose points have to be worked out."""
+AT_ONCE = 16
+"""Steps of all seeds whose points are worked out together."""
 ROOM, NEAR = 1.25, 0.95
 """Once points come within a twentieth of the edge, the axis widens to a quarter beyond them."""
 LEAST = 1e-6
@@ -81,7 +83,7 @@ class Scales:
         self.feed = feed
         self.squares: dict[str, dict[str, Square]] = {}
         self.ranges: dict[str, Range] = {}
-        self._centres: dict[tuple[int, str], np.ndarray] = {}
+        self._centres: dict[tuple[int, int, str], np.ndarray] = {}
         self._looked: dict[tuple[str, int], int] = {}
         self._late: dict[tuple[str, int], int] = {}
         self._beside = columns_side_by_side()
@@ -117,12 +119,14 @@ class Scales:
         most = MOST_MODEL_LOOKS if meta["type"] == "SmallModel" else MOST_LOOKS
         for column in columns:
             new = late + spread(steps, latest_only=False, most=most)
-            for _, values in self.feed.frames(arm, kind, column, new):
-                if meta["type"] == "Trajectory":
-                    self._square(kind, "points").widen(values.reshape(-1, 2))
-                elif meta["type"] == "SmallModel":
-                    self._model(kind, arm, values.astype(np.float64), meta)
-                else:
+            frames = [values for _, values in self.feed.frames(arm, kind, column, new)]
+            if meta["type"] == "Trajectory" and frames:
+                self._square(kind, "points").widen(np.concatenate(frames).reshape(-1, 2))
+            elif meta["type"] == "SmallModel":
+                for start in range(0, len(frames), AT_ONCE):
+                    self._model(kind, arm, np.stack(frames[start : start + AT_ONCE]).astype(np.float64), meta)
+            else:
+                for values in frames:
                     self.ranges.setdefault(kind, Range()).widen(values)
         self._looked[kind, arm] = max(after, *steps, *late)
 
@@ -138,16 +142,24 @@ class Scales:
 
     def _model(self, kind: str, arm: int, values: np.ndarray, meta: dict[str, Any]) -> None:
         """Points of all layers; wider than two dimensions any plane through the centre may be drawn."""
-        for seed, numbers in enumerate(values):
-            if not np.isfinite(numbers).all():
-                continue
-            layers, rows = look(numbers, meta)
-            for name, points in layers.items():
-                if points.shape[1] > 2:
-                    origin = self._centres.setdefault(
-                        (arm, f"{seed}/{name}"), layers[SPACE[name]].mean(axis=0)
-                    )
-                    reach = np.linalg.norm(points - origin, axis=1).max()
-                    points = np.array([[-reach, -reach], [reach, reach]])
-                self._square(kind, name).widen(points)
-            self.ranges.setdefault(kind, Range()).widen(rows)
+        seeds = np.tile(np.arange(values.shape[1]), len(values))
+        flat = values.reshape(-1, values.shape[-1])
+        finite = np.isfinite(flat).all(axis=1)
+        if not finite.any():
+            return
+        layers, rows = look(flat[finite], meta)
+        for name, points in layers.items():
+            if points.shape[-1] > 2:
+                points = self._reaches(arm, name, seeds[finite], points, layers[SPACE[name]])
+            self._square(kind, name).widen(points.reshape(-1, 2))
+        self.ranges.setdefault(kind, Range()).widen(rows)
+
+    def _reaches(
+        self, arm: int, name: str, seeds: np.ndarray, points: np.ndarray, space: np.ndarray
+    ) -> Float[np.ndarray, "point 2"]:
+        """Corners that hold the points in any plane through the centre of the first ones of their seed."""
+        found = []
+        for seed, own, first in zip(seeds.tolist(), points, space, strict=True):
+            origin = self._centres.setdefault((arm, seed, name), first.mean(axis=0))
+            found.append(np.linalg.norm(own - origin, axis=1).max())
+        return np.outer([-1, 1], found).reshape(-1, 1) * np.ones(2)

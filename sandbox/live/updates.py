@@ -18,6 +18,10 @@ THINNER = ((8, 8), (4, 4), (2, 2), (1, 1), (1, 0), (0, 0))
 
 The batch's losses come first: they alone have spikes of a single step.
 """
+COARSER = ((100, 100), (70, 70), (48, 48), (36, 36), (24, 24), (15, 15))
+"""The same for a whole history that is more than OPENING_BYTES."""
+OPENING_BYTES = 320_000
+"""Bytes of a whole history with its pictures; an export has every row."""
 LIVE_BUDGET = 1300
 """Bytes of curves in one live update; rows that do not fit are thinned, and a pause sends them whole."""
 LEAST_BUDGET = 500
@@ -69,11 +73,16 @@ class Cursor:
 
 
 def next_update(
-    feed: Feed, cursor: Cursor, selection: Selection, sequence: int, budget: int = LIVE_BUDGET
+    feed: Feed,
+    cursor: Cursor,
+    selection: Selection,
+    sequence: int,
+    budget: int = LIVE_BUDGET,
+    opening: int = OPENING_BYTES,
 ) -> tuple[bytes, Cursor]:
     """The message that brings a viewer at `cursor` up to date, and the cursor after it.
 
-    Curves are thinned as far as `budget` bytes ask for; a full history is not held to it.
+    Curves are thinned as far as `budget` bytes ask for; a full history is held to `opening` bytes in all.
     """
     flags = 0
     if cursor.selection is None:
@@ -112,11 +121,11 @@ def next_update(
     if any(key not in cursor.sent and rows.count > 1 for key, rows in feed.rows.items()
            if selection.wants(feed, key[1])):  # fmt: skip
         budget = CATCH_UP_BUDGET  # what has just been opened comes with its history
-    limit = size + budget
-    for buckets in (ALL_KEPT,) if flags else (ALL_KEPT, *THINNER):
+    limit = opening if flags else size + budget
+    for buckets in (ALL_KEPT, *(COARSER if flags else THINNER)):
         rows, sent = _rows(feed, cursor, selection, buckets)
         message = encode(replace(update, blocks=[*rows, *fixed]))
-        if flags or len(message) <= limit:
+        if len(message) <= limit:
             break
     return message, Cursor({**cursor.sent, **sent}, served, heads, selection, feed.overtaken.last)
 

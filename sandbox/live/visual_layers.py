@@ -16,42 +16,49 @@ SPACE = {
 
 
 class Looked(NamedTuple):
-    """What one run's weights make of the probe."""
+    """What the weights of several runs make of the probe."""
 
-    points: dict[str, Float[np.ndarray, "point d"]]
+    points: dict[str, Float[np.ndarray, "run point d"]]
     """Points of every layer: tokens, positions, sequences and neurons."""
-    rows: Float[np.ndarray, "sequence position"]
+    rows: Float[np.ndarray, "run sequence position"]
     """Its attention, one row for each sequence."""
 
 
-def look(numbers: Float[np.ndarray, " number"], meta: dict[str, Any]) -> Looked:
-    """All layers of one run at one step; `meta` is that of its reading of small-model weights."""
+def look(numbers: Float[np.ndarray, "run number"], meta: dict[str, Any]) -> Looked:
+    """All layers of some runs at one step; `meta` is that of their reading of small-model weights."""
     w, at = {}, 0
     for name, shape in zip(meta["names"], meta["shapes"], strict=True):
         size = math.prod(shape)
-        w[name] = numbers[at : at + size].reshape(shape)
+        w[name] = numbers[:, at : at + size].reshape(-1, *shape)
         at += size
-    sums = w["tokens"][:, None] + w["positions"]  # token position d
+    sums = w["tokens"][:, :, None] + w["positions"][:, None]  # run token position d
     z = normalized(sums)
-    values, scores = z @ w["w_value.weight"].T, z @ w["query"] / math.sqrt(z.shape[-1])
+    values = z @ _turned(w["w_value.weight"])[:, None]
+    scores = np.einsum("rtpd,rd->rtp", z, w["query"]) / math.sqrt(z.shape[-1])
     tokens = np.asarray(meta["tokens"])
     place = np.arange(tokens.shape[1])
-    row = scores[tokens, place]
-    rows = np.exp(row - row.max(axis=1, keepdims=True))
-    rows /= rows.sum(axis=1, keepdims=True)
-    xi = np.einsum("st,std->sd", rows, values[tokens, place])
-    ffn = _gelu(normalized(xi) @ w["up.weight"].T + w["up.bias"]) @ w["down.weight"].T + w["down.bias"]
+    row = scores[:, tokens, place]
+    rows = np.exp(row - row.max(axis=-1, keepdims=True))
+    rows /= rows.sum(axis=-1, keepdims=True)
+    xi = np.einsum("rsp,rspd->rsd", rows, values[:, tokens, place])
+    inner = normalized(xi) @ _turned(w["up.weight"]) + w["up.bias"][:, None]
+    ffn = _gelu(inner) @ _turned(w["down.weight"]) + w["down.bias"][:, None]
     points = {
         "E": w["tokens"], "P": w["positions"], "E+P": sums, "z": z, "values": values, "xi": xi,
-        "nxi": normalized(xi), "receptors": w["up.weight"], "assemblers": w["down.weight"].T, "ffn": ffn,
-        "h": xi + ffn,
+        "nxi": normalized(xi), "receptors": w["up.weight"], "assemblers": _turned(w["down.weight"]),
+        "ffn": ffn, "h": xi + ffn,
     }  # fmt: skip
-    return Looked({name: p.reshape(-1, p.shape[-1]) for name, p in points.items()}, rows)
+    return Looked({name: p.reshape(len(p), -1, p.shape[-1]) for name, p in points.items()}, rows)
 
 
 def normalized(x: Float[np.ndarray, "*point d"]) -> Float[np.ndarray, "*point d"]:
     """x by its root mean square."""
     return np.asarray(x / (np.sqrt((x**2).mean(axis=-1, keepdims=True)) + RMS_EPSILON))
+
+
+def _turned(weight: np.ndarray) -> np.ndarray:
+    """Weights of a linear layer (run, out, in) as the matrix that a row is multiplied with."""
+    return weight.swapaxes(-1, -2)
 
 
 def _gelu(x: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -93,11 +94,11 @@ def test_the_visual_models_layers_are_those_of_the_figures(
 ) -> None:
     reading = made_up(tmp_path / "run", visual=True).visual_weights(0.4)
     w = {name: values[1].astype(float) for name, values in reading.weights().items()}
-    points, rows = look(reading.values[1].astype(float), reading.meta())
+    points, rows = look(reading.values.astype(float), reading.meta())
     xi, expected = sequence_embeddings(w, np.array(reading.tokens))
-    np.testing.assert_allclose(rows, expected, atol=1e-9)
-    np.testing.assert_allclose(points["xi"], xi, atol=1e-9)
-    logits = points["h"] @ w["tokens"].T
+    np.testing.assert_allclose(rows[1], expected, atol=1e-9)
+    np.testing.assert_allclose(points["xi"][1], xi, atol=1e-9)
+    logits = points["h"][1] @ w["tokens"].T
     shares = np.exp(logits - logits.max(axis=1, keepdims=True))
     np.testing.assert_allclose(shares / shares.sum(axis=1, keepdims=True), answers(w, xi), atol=1e-5)
 
@@ -112,11 +113,10 @@ def test_every_layer_of_every_arm_lies_within_its_scale(
     meta = feed.readings()["visual weights"][0]
     for arm in range(2):
         for _, values in feed.frames(arm, "visual weights", "values", [0, 200]):
-            for numbers in values.astype(float):
-                points, rows = look(numbers, meta)
-                assert rows.max() <= found["range"][1]
-                for name, places in points.items():
-                    assert (np.abs(places - found[name]["centre"]) <= found[name]["half"]).all(), name
+            points, rows = look(values.astype(float), meta)
+            assert rows.max() <= found["range"][1]
+            for name, places in points.items():
+                assert (np.abs(places - found[name]["centre"]) <= found[name]["half"]).all(), name
 
 
 def test_a_viewer_is_told_the_scales_before_the_pictures_that_need_them(
@@ -134,3 +134,29 @@ def test_a_viewer_is_told_the_scales_before_the_pictures_that_need_them(
             told.append(json.loads(message["text"]))
     (scales,) = (words["scales"] for words in told if words["type"] == "scales")
     assert set(scales) == {"trajectories"} and scales["trajectories"]["points"]["half"] > 0
+
+
+def test_a_wider_models_points_lie_within_their_scale_in_any_plane(
+    tmp_path: Path, made_up: Callable[..., SyntheticRun], feed_of: Callable[..., Any]
+) -> None:
+    run, feed = made_up(tmp_path / "run", arms=1), feed_of(tmp_path / "run")
+    random = np.random.default_rng(4)
+    shapes = ((2, 3), (12, 3), (3,), (3, 3), (8, 3), (8,), (3, 8), (3,))
+    narrow = run.visual_weights(0.3)
+    for step in (0, 20):
+        values = random.normal(size=(3, sum(int(np.prod(shape)) for shape in shapes))).astype(np.float16)
+        run.writer.reading(step, 0, "visual weights", replace(narrow, values=values, shapes=shapes))
+    run.grow(20)
+    feed.refresh()
+    scales, meta = (
+        Scales(feed).look(["visual weights"])["visual weights"],
+        feed.readings()["visual weights"][0],
+    )
+    frames = [values.astype(float) for _, values in feed.frames(0, "visual weights", "values", [0, 20])]
+    first, last = (look(values, meta).points for values in frames)
+    for name in ("xi", "E", "receptors"):
+        origin = first[{"xi": "xi", "E": "E+P", "receptors": "nxi"}[name]].mean(axis=1, keepdims=True)
+        for _ in range(5):
+            axes = np.linalg.qr(random.normal(size=(3, 2)))[0]
+            drawn = (last[name] - origin) @ axes
+            assert (np.abs(drawn - scales[name]["centre"]) <= scales[name]["half"]).all(), name

@@ -23,6 +23,8 @@ MOST_PICTURES = 240
 FEWEST_PICTURES = 2
 MOST_REMEMBERED = 200_000_000
 """Bytes of arrays that are kept while one arm is recorded."""
+MOST_MESSAGE = 2**31
+"""Bytes of one choice's message before it is fitted: no curve is thinned for it."""
 LOG_FILE = f"{DATABASE}-wal"
 
 Tell = Callable[[float], None]
@@ -136,7 +138,7 @@ def _choices(feed: Feed, tell: Tell | None) -> Iterator[Found]:
         wish: dict[str, Any] = dict(zip(("arm", "seed", "layer", "head"), places, strict=True))
         first = places[2:] == (0, 0)
         wish |= everything if first else of_a_head
-        message, _ = next_update(feed, Cursor(), Selection.read(wish, feed), 0)
+        message, _ = next_update(feed, Cursor(), Selection.read(wish, feed), 0, opening=MOST_MESSAGE)
         update, groups = decode(message), Groups()
         for block in update.blocks:
             for part in _apart(block, is_per_head):
