@@ -44,7 +44,11 @@ CREATE TABLE IF NOT EXISTS questions(run_id TEXT PRIMARY KEY, asked REAL NOT NUL
 """
     + pace.TABLES
 )
-ADDED = {"flops": "REAL", "keeps_on": "INTEGER NOT NULL DEFAULT 0", "began": "REAL"}
+ADDED = {
+    "flops": "ALTER TABLE runs ADD COLUMN flops REAL",
+    "keeps_on": "ALTER TABLE runs ADD COLUMN keeps_on INTEGER NOT NULL DEFAULT 0",
+    "began": "ALTER TABLE runs ADD COLUMN began REAL",
+}
 """Columns of `runs` that a queue of an earlier version lacks: operations of the whole run where they are
 known, whether it trains on when nobody watches and others wait, and when its last worker began."""
 
@@ -96,7 +100,7 @@ def open_catalogue(runs: Path) -> sqlite3.Connection:
         known = {row[1] for row in connection.execute("PRAGMA table_info(runs)")}
         for column in ADDED.keys() - known:
             with suppress(sqlite3.OperationalError):  # somebody else has just added it
-                connection.execute(f"ALTER TABLE runs ADD COLUMN {column} {ADDED[column]}")
+                connection.execute(ADDED[column])
     except (OSError, sqlite3.Error) as error:
         raise RunUnavailable(
             f"The queue {runs / 'catalogue.sqlite'} cannot be opened ({error}); "

@@ -27,15 +27,15 @@ SLIP = "deleted.json"
 ACTIVE = ("queued", "running", "paused", "stalled")
 COLUMNS = (
     "id", "owner", "name", "plain", "device", "state", "reason", "created", "started", "finished",
-    "attempt", "step",
+    "attempt", "step", "flops", "keeps_on", "began",
 )  # fmt: skip
 _FIND = (
-    "SELECT id, owner, name, plain, device, state, reason, created, started, finished, attempt, step "
-    "FROM runs WHERE id = ?"
+    "SELECT id, owner, name, plain, device, state, reason, created, started, finished, attempt, step, "
+    "flops, keeps_on, began FROM runs WHERE id = ?"
 )
 _PUT = (
     "INSERT INTO runs(id, owner, name, plain, device, state, reason, created, started, finished, "
-    "attempt, step) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "attempt, step, flops, keeps_on, began) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 
 log = logging.getLogger(__name__)

@@ -171,7 +171,7 @@ def test_the_playhead_moves_every_panel_by_button_and_key_and_never_the_training
         view.get_by_label("Go to step").fill("150")
         view.keyboard.press("Enter")
         expect(viewing).to_have_text("viewing step 140")
-        expect(view.locator(".acs-words")).to_contain_text("Asked 150, shown 140")
+        expect(view.locator(".acs-time .acs-words")).to_contain_text("Asked 150, shown 140")
         after = view.evaluate(PICTURES)
         assert all(a != b for a, b in zip(before, after, strict=True))
         view.get_by_role("button", name="One recorded step back (←)").click()
@@ -180,7 +180,7 @@ def test_the_playhead_moves_every_panel_by_button_and_key_and_never_the_training
         view.keyboard.press("ArrowLeft")
         expect(viewing).to_have_text("viewing step 120")
         view.keyboard.press("e")
-        expect(view.locator(".acs-words")).to_contain_text(
+        expect(view.locator(".acs-time .acs-words")).to_contain_text(
             "threshold at step 133 (spectral:shift=0.5, seed 0)"
         )
         run.grow(260)
@@ -210,7 +210,7 @@ def test_a_panel_fills_the_screen_and_a_projector_shows_two_in_large_type(
         assert box is not None and box["width"] == 1366 and box["height"] == 768
         assert view.evaluate(INK, "loss") > 300
         filled = view.locator("[data-kind=loss]")
-        expect(filled.locator(".acs-words")).to_contain_text("trained to step 200")
+        expect(filled.locator(".acs-time .acs-words")).to_contain_text("trained to step 200")
         filled.get_by_role("button", name="One recorded step back (←)").click()
         expect(view.locator(".acs-viewing")).to_have_text("viewing step 180")
         view.keyboard.press("Escape")
