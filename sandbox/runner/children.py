@@ -42,7 +42,7 @@ class Worker:
         self.state = "running"
         self.step = 0
         self.arrived = time.monotonic()
-        self.heard = time.time()
+        self.heard = time.monotonic()
         self.written = 0.0
         self.silent = False
         self.ended: tuple[str, str] | None = None
@@ -54,7 +54,7 @@ class Worker:
             while not self.silent and self.connection.poll():
                 message = self.connection.recv()
                 heard = True
-                self.heard = time.time()
+                self.heard = time.monotonic()
                 if message[0] == "beat":
                     _, self.state, self.step, *why = message
                     self.reason = why[0] if why else self.reason and ""

@@ -90,6 +90,11 @@ def _refuse_run(plain: Mapping[str, Any], cost: Mapping[str, float], device: str
         )
 
 
+def run_budget() -> float:
+    """Bytes of snapshots that one run may keep: half of what its folder may take (SANDBOX_RUN_GB)."""
+    return limits().storage / 2
+
+
 def default_memory() -> int:
     """Bytes a worker may hold: SANDBOX_WORKER_GB, else half of the machine's memory, at most 8 GiB."""
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

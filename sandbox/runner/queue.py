@@ -133,7 +133,8 @@ def enqueue(
     with catalogue_connection() as connection:
         connection.execute(
             "INSERT INTO runs(id, owner, name, plain, device, state, created, flops, keeps_on) "
-            "VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?)",
+            "VALUES (?, ?, ?, ?, ?, 'queued', max(?, coalesce((SELECT max(created) FROM runs WHERE "
+            "state = 'queued'), 0) + 1e-5), ?, ?)",  # in order, also after the clock was set back
             (
                 run_id, owner[:200], (name or run_id.rsplit("-", 1)[0])[:200], text, device, time.time(),
                 flops, int(keeps_on),

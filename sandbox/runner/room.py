@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from sandbox.foundations.errors import SandboxError
-from sandbox.runner.limits import free_bytes, limits, stored_bytes
+from sandbox.runner.limits import free_bytes, limits, run_budget, stored_bytes
 from sandbox.store import RunWriter
 from sandbox.store.budget import LEAST_KEPT, snapshot_bytes, thin_folder, thin_snapshots
 from sandbox.store.folder import run_folders
@@ -127,11 +127,6 @@ def reserve() -> float:
         return 1e6 * float(os.environ["SANDBOX_RESERVE_MB"])
     except (KeyError, ValueError):
         return RESERVE
-
-
-def run_budget() -> float:
-    """Bytes of snapshots that one run may keep: half of what its folder may take (SANDBOX_RUN_GB)."""
-    return limits().storage / 2
 
 
 def keep_within_budget(runs: Path) -> list[str]:

@@ -98,7 +98,7 @@ class Supervisor:
         for run_id, worker in list(self._workers.items()):
             self._listen(run_id, worker)
         self._checking.hear(busy=bool(self._workers))
-        now = time.time()
+        now = time.monotonic()  # the clock on the wall may jump
         for run_id, worker in self._workers.items():
             worker.memory.look()
             if worker.state == "running" and now - worker.heard > STALLED_AFTER:
@@ -167,7 +167,8 @@ class Supervisor:
             now = time.time()
             self._write(
                 "UPDATE runs SET state = 'running', attempt = ?, pid = ?, heartbeat = ?, "
-                "began = ?, started = coalesce(started, ?) WHERE id = ?",
+                "began = max(?, coalesce((SELECT max(began) FROM runs), 0) + 1e-5), "
+                "started = coalesce(started, ?) WHERE id = ?",
                 (attempt + 1, worker.process.pid, now, now, now, run_id),
             )
 
@@ -191,7 +192,7 @@ class Supervisor:
             self._write(
                 "UPDATE runs SET state = ?, step = ?, heartbeat = ?, reason = coalesce(?, reason) "
                 "WHERE id = ?",
-                (worker.state, worker.step, worker.heard, worker.reason, run_id),
+                (worker.state, worker.step, time.time(), worker.reason, run_id),
             )
 
     def _bury(self, run_id: str, worker: Worker) -> None:

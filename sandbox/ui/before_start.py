@@ -7,10 +7,11 @@ import streamlit as st
 
 from sandbox.foundations.errors import SandboxError
 from sandbox.runner import queue
+from sandbox.runner.limits import free_bytes, limits, run_budget, stored_bytes
 from sandbox.runner.outlook import outlook_of_new
 from sandbox.ui import session
 from sandbox.ui.settings import Plain
-from sandbox.ui.words import count, duration, escaped
+from sandbox.ui.words import count, duration, escaped, size
 
 PATIENCE = 1.0
 """Seconds that the estimate may take; while the trainer is busy there is none."""
@@ -39,14 +40,14 @@ def sentence(answer: dict[str, Any]) -> str:
         return "" if "did not answer" in answer["error"] else str(answer["error"])
     plain = answer["plain"]
     found = outlook_of_new(plain, answer["cost"]["flops"], session.owner(), session.device())
-    size = " × ".join((
+    extent = " × ".join((
         count(len(plain["seeds"]), "seed"), count(len(plain["arms"]), "arm"), count(plain["steps"], "step"),
     ))  # fmt: skip
     begins = ""
     if found.wait > 0:
         begins = f", after {count(found.before, 'run')} that wait" if found.before else ""
         begins = f"; begins in about {duration(found.wait)}{begins}"
-    return f"{size}: about {duration(found.seconds)} here, {found.basis}{begins}"
+    return f"{extent}: about {duration(found.seconds)} here, {found.basis}{begins}"
 
 
 def whose() -> None:
@@ -70,3 +71,17 @@ def whose() -> None:
                 "waits, and goes on in its turn from a checkpoint, with the same numbers."
             ),
         )
+
+
+def room() -> None:
+    """What the runs here take and may take, and what goes when it is too much."""
+    try:
+        most, used, free = limits(), stored_bytes(), free_bytes()
+    except OSError:
+        return
+    together = f" of the {size(most.all_storage)} they may" if most.all_storage else ""
+    st.caption(
+        f"The runs here take {size(used)}{together}; the disk has {size(free)} left. One run may keep "
+        f"{size(run_budget())} of snapshots. Beyond that snapshots are thinned; curves and events stay. On a "
+        "full disk runs pause, and go on by themselves when there is room."
+    )
