@@ -16,7 +16,7 @@ export PYTHON TORCH_INDEX
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help run setup setup-dev native browser test test-fast test-combinations check format bench screens lock
-.PHONY: image clean
+.PHONY: image clean test-faults
 
 help:
 	@sed -n 's/^## \([a-z-]*\): /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -53,6 +53,10 @@ test-fast: setup-dev
 ## test-combinations: every pair of ideas across families, trained and resumed
 test-combinations: setup-dev
 	$(BIN)/python -m pytest tests/combinations -n 2 -m combinations $(ARGS)
+
+## test-faults: kills, full disk, clock jumps and damage, at length (docs/reliability.md)
+test-faults: setup-dev
+	$(BIN)/python -m pytest tests/faults -m faults -s $(ARGS)
 
 ## check: format, lint, types, floors, Dockerfile
 check: setup-dev
