@@ -8,7 +8,9 @@ import streamlit as st
 from sandbox.foundations.errors import SandboxError
 from sandbox.runner import gallery, trash
 from sandbox.runner.gallery import Entry
-from sandbox.ui import bring, gallery_card, gallery_filter, navigation, session, setup_link, sweep_page
+from sandbox.ui import (
+    before_start, bring, gallery_card, gallery_filter, navigation, session, setup_link, sweep_page,
+)  # fmt: skip
 from sandbox.ui.gallery_card import chosen
 from sandbox.ui.gallery_filter import Wish
 from sandbox.ui.run_state import ENDED
@@ -49,6 +51,7 @@ def show() -> None:
         st.fragment(_tick, run_every=TICK if busy else None)(_signature(shown, unread))
     _trash(lying)
     bring.upload()
+    before_start.room()
     gallery_card.dialogs()
 
 
