@@ -2,6 +2,7 @@
 
 import errno
 import math
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -49,6 +50,11 @@ _FULL_SQLITE = {
     sqlite3.SQLITE_IOERR_TRUNCATE,
     sqlite3.SQLITE_IOERR_SHMSIZE,
 }
+_PERHAPS_FULL = {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}
+"""What SQLite says, with many endings, of a file beside the database that could not grow either."""
+
+PAGES = 16 * 4096
+"""Bytes below which a disk has no room for SQLite's least step."""
 
 
 class StorageFull(RunUnavailable):
@@ -64,7 +70,8 @@ def named_faults(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as fault:
-        if getattr(fault, "sqlite_errorcode", None) in _FULL_SQLITE:
+        code = getattr(fault, "sqlite_errorcode", 0)
+        if code in _FULL_SQLITE or (code & 0xFF in _PERHAPS_FULL and _no_room(path)):
             raise _full(path, fault) from fault
         raise RunUnavailable(
             f"{path} cannot be used: {fault}; restore it from a copy, or start a new run."
@@ -79,6 +86,14 @@ def named_faults(path: Path) -> Iterator[None]:
         raise RunUnavailable(
             f"{path} cannot be used: {fault.strerror or fault}; check that it exists and is yours."
         ) from fault
+
+
+def _no_room(path: Path) -> bool:
+    try:
+        disk = os.statvfs(path.parent)
+    except OSError:
+        return False
+    return disk.f_bavail * disk.f_frsize < PAGES
 
 
 def _full(path: Path, fault: Exception) -> StorageFull:
