@@ -15,7 +15,7 @@ export PYTHON TORCH_INDEX
 # Where this is set, every process compiles every module again: tests and the app start seconds later.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help run setup setup-dev native browser test test-fast test-combinations check format bench screens lock
+.PHONY: help run setup setup-dev native browser test test-fast test-long test-combinations check format bench screens lock
 .PHONY: image clean test-faults
 
 help:
@@ -49,6 +49,10 @@ test: setup-dev browser
 ## test-fast: everything but the browser and learning tests
 test-fast: setup-dev
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not e2e and not slow" $(ARGS)
+
+## test-long: ten minutes of a watched run: nothing built anew, nothing shifted, no memory kept
+test-long: setup-dev browser
+	$(BIN)/python -m pytest -m long $(ARGS)
 
 ## test-combinations: every pair of ideas across families, trained and resumed
 test-combinations: setup-dev

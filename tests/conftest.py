@@ -25,8 +25,12 @@ settings.load_profile("sandbox")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep a file's tests in one process, and all browser tests in one: they measure time."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep a file's tests in one process, all browser tests in one, and long ones for when they are named."""
+    if "long" not in (config.option.markexpr or ""):
+        left_out = [item for item in items if item.get_closest_marker("long")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
     for item in items:
         if item.get_closest_marker("xdist_group") is None:
             group = "browser" if item.get_closest_marker("e2e") else item.nodeid.split("::")[0]

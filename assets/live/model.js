@@ -58,6 +58,12 @@ export class Series {
 
   // Index of the last row at or before `step`, -1 where there is none.
   at(step) { return lastAtOrBefore(this.n, (i) => this.steps[i], step); }
+
+  // Index of the nearest row that is shown, of those up to `until`; -1 where there is none.
+  near(step, until) {
+    const i = this.at(Math.min(step, until)), next = this.steps[i + 1];
+    return i + 1 < this.n && next <= until && (i < 0 || next - step < step - this.steps[i]) ? i + 1 : i;
+  }
 }
 
 export function lastAtOrBefore(n, stepOf, step) {

@@ -114,7 +114,7 @@ export function tell(tip, chart, view) {
   if (step === null) { tip.hidden = true; return; }
   const rows = [];
   for (const { curve, arm, name, series, to } of chart.lines(view)) {
-    const i = series.at(step);
+    const i = series.near(step, view.until());
     if (i < 0) continue;
     const mean = series.mean[i], top = to && to.n === series.n ? to.mean[i] : null;
     const place = Number.isFinite(mean) && (!chart.area.y.log || mean > 0) ? chart.area.y.place(mean) : chart.area.bottom;
