@@ -104,7 +104,10 @@ class LiveReadings:
             log.warning("live readings are made by the trainer: %s", fault)
             self._beside = False
             return
-        self._reader.ask(step, [group.theta() for group in self._groups])
+        try:
+            self._reader.ask(step, [group.theta() for group in self._groups])
+        except OSError:  # it ended while it had nothing to do, which nobody has noticed until now
+            self._bury()
         self._asked = time.monotonic()
         self._cost = self._asked - started
 
@@ -114,10 +117,7 @@ class LiveReadings:
         try:
             found = self._reader.answer()
         except (EOFError, OSError):
-            self._deaths += 1
-            self._beside = self._deaths < MOST_DEATHS
-            log.warning("the process of the live readings has ended")
-            self.close()
+            self._bury()
             return
         if found is None:
             return
@@ -129,6 +129,12 @@ class LiveReadings:
             for arm, kind, columns, meta in readings:
                 self._writer.encoded_reading(step, arm, kind, columns, meta)
         self._cost += time.monotonic() - started
+
+    def _bury(self) -> None:
+        self._deaths += 1
+        self._beside = self._deaths < MOST_DEATHS
+        log.warning("the process of the live readings has ended")
+        self.close()
 
 
 def n_cores() -> int:

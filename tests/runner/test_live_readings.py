@@ -131,6 +131,24 @@ def test_a_process_that_keeps_dying_leaves_reading_to_the_trainer(watched: Watch
     assert live._reader is None and step in watched.steps()
 
 
+def test_a_process_that_dies_between_two_readings_is_no_failure_of_the_run(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    live = watched.live()
+    step = watched.train(1)
+    live.turn(step, 0.0)
+    monkeypatch.setattr(live_readings, "EVERY", 1e6)  # nothing more is asked once this is read
+    until_read(watched, live, step)
+    monkeypatch.setattr(live_readings, "EVERY", 0.0)
+    assert live._reader is not None and live._reader.idle
+    live._reader._process.kill()
+    live._reader._process.join()
+    step = watched.train(1)
+    until_read(watched, live, step)
+    live.close()
+    assert step in watched.steps()
+
+
 @pytest.mark.parametrize(("device", "cores"), [("cuda", 2), ("cpu", 1)])
 def test_on_a_gpu_and_on_one_core_the_trainer_reads(
     watched: Watched, monkeypatch: pytest.MonkeyPatch, device: str, cores: int
