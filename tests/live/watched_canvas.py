@@ -40,15 +40,15 @@ def launched(chromium: str) -> Iterator[Browser]:
 
 
 @contextmanager
-def replayed(folder: Path, browser: Browser, **options: Any) -> Iterator[Page]:
-    """The replay of a finished run, at its last step; a script error fails the test."""
+def replayed(folder: Path, browser: Browser, script: str = WATCH, **options: Any) -> Iterator[Page]:
+    """The replay of a finished run, at its last step; a script error fails the test. `script` goes before."""
     with open_run(folder) as run:
         file = write_replay(run, folder.parent / "replay.html")
     errors: list[str] = []
     given = {"viewport": {"width": 1440, "height": 1300}, "reduced_motion": "reduce", "bypass_csp": True}
     page = browser.new_page(**(given | options))
     page.on("pageerror", lambda error: errors.append(str(error)))
-    page.add_init_script(WATCH)
+    page.add_init_script(script)
     page.goto(file.as_uri())
     page.wait_for_function("Number(document.querySelector('.acs-live').dataset.step) > 0")
     yield page
