@@ -72,7 +72,7 @@ export class Panel {
     }
     const chips = chipsFor(this);
     if (chips.length !== this.chips.childElementCount || declared.every) this.chips.replaceChildren(...chips);
-    this.node.classList.toggle("acs-chipped", chips.map((chip) => chip.textContent.length + 4).reduce((a, b) => a + b, 0) > WIDE_CHIPS);
+    this.node.classList.toggle("acs-chipped", chips.filter((chip) => !chip.hidden).map((chip) => chip.textContent.length + 4).reduce((a, b) => a + b, 0) > WIDE_CHIPS);
   }
 
   // Names of the columns that are drawn as curves now.
