@@ -49,7 +49,7 @@ def _warm_up() -> str:
         return json.dumps(warm_up())
     except Exception:  # estimates then say that they are a first guess
         log.exception("the machine's pace could not be measured")
-        return "[]"
+        return "{}"
 
 
 def _check(text: str) -> str:

@@ -22,6 +22,8 @@ CREATE TABLE IF NOT EXISTS paces(
 """In runs/catalogue.sqlite: what was measured; flops and seconds are of one step of all arms and seeds."""
 
 WARM_UP = "warm-up"
+"""The fact that holds what `sandbox.runner.warm_up` measured."""
+
 ROUGH = (2e-3, 1.5e9)
 """Seconds of a step that does nothing, and operations per second, before anything was measured here."""
 
@@ -109,12 +111,12 @@ def same_of(plain: Mapping[str, Any]) -> str:
 
 def read_pace(connection: sqlite3.Connection) -> Pace:
     """What the queue's database knows, the newest runs first."""
-    row = connection.execute("SELECT value FROM facts WHERE key = ?", (WARM_UP,)).fetchone()
+    measured = fact(connection, WARM_UP) or {"line": [], "past": []}
     past = connection.execute(
         "SELECT device, family, same, flops, seconds FROM paces ORDER BY at DESC LIMIT ?", (KEPT,)
     )
-    warm = [(float(flops), float(seconds)) for flops, seconds in json.loads(row[0])] if row else []
-    return Pace(warm, [Past(*line) for line in past])
+    warm = [(float(flops), float(seconds)) for flops, seconds in measured["line"]]
+    return Pace(warm, [*(Past(*row) for row in past), *(Past("cpu", *row) for row in measured["past"])])
 
 
 def remember(

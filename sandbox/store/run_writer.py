@@ -14,7 +14,7 @@ from jaxtyping import Float
 
 from sandbox.foundations.errors import RunUnavailable
 from sandbox.foundations.readings import Answer, encode
-from sandbox.store.checkpoint import latest_checkpoint, save_checkpoint
+from sandbox.store.checkpoint import checkpoint_files, latest_checkpoint, save_checkpoint
 from sandbox.store.folder import DATABASE, EXPERIMENT, plain_text, read_experiment, write_whole
 from sandbox.store.late import INSERT, LateReadings
 from sandbox.store.migrations import migrate
@@ -86,6 +86,11 @@ class RunWriter:
                 if (path / DATABASE).exists():
                     raise RunUnavailable(f"{path / EXPERIMENT} is missing; restore it from a copy.")
                 write_whole(path / EXPERIMENT, json.dumps(plain, indent=1, ensure_ascii=False).encode())
+            if checkpoint_files(path) and _is_empty(path / DATABASE):
+                raise RunUnavailable(
+                    f"{path / DATABASE} is missing or empty beside checkpoints of the run, so its curves are "
+                    "lost; restore it from a copy, or choose another folder."
+                )
             stored = read_experiment(path)
             if plain_text(stored) != plain_text(plain):
                 changed = ", ".join(sorted(k for k in {*stored, *plain} if stored.get(k) != plain.get(k)))
@@ -280,3 +285,7 @@ class RunWriter:
         whole = whole.astype(whole.dtype.newbyteorder("<"), copy=False)
         row = (arm, name, int(step), whole.dtype.str, json.dumps(array.shape), whole.tobytes())
         self._pending.append((_SNAPSHOT, row))
+
+
+def _is_empty(path: Path) -> bool:
+    return not path.exists() or path.stat().st_size == 0

@@ -41,5 +41,7 @@ def test_the_queue_remembers_the_newest_and_no_run_that_was_too_short() -> None:
             remember(connection, f"r{n}", PLAIN, "cpu", 1e6, 2.0 * (n + 1), 100)
         found = read_pace(connection).past
         assert len(found) <= pace.KEPT and found[0].seconds == pytest.approx(0.02 * (pace.KEPT + 3))
-        pace.keep_fact(connection, pace.WARM_UP, [[1.0, 2.0]])
-        assert read_pace(connection).warm_up == [(1.0, 2.0)]
+        measured = {"line": [[1.0, 2.0]], "past": [["v | w", "x", 5.0, 7.0]]}
+        pace.keep_fact(connection, pace.WARM_UP, measured)
+        known = read_pace(connection)
+    assert known.warm_up == [(1.0, 2.0)] and known.past[-1] == Past("cpu", "v | w", "x", 5.0, 7.0)

@@ -211,3 +211,16 @@ def test_values_of_the_wrong_shape_are_refused(writer: RunWriter) -> None:
         writer.scalars(0, "loss", [1, 2], np.ones((2, 2)))
     with pytest.raises(ValueError, match="'asleep' is not one of"):
         writer.status("asleep", 0, 0.0)
+
+
+@pytest.mark.parametrize("left", [None, b""])
+def test_a_run_whose_database_is_gone_does_not_go_on_without_its_curves(
+    tmp_path: Path, plain: dict[str, Any], left: bytes | None
+) -> None:
+    with RunWriter.create(tmp_path / "run", plain) as writer:
+        writer.checkpoint(3, {"clock": np.zeros(3)})
+    (tmp_path / "run" / "run.sqlite").unlink()
+    if left is not None:
+        (tmp_path / "run" / "run.sqlite").write_bytes(left)
+    with pytest.raises(RunUnavailable, match="missing or empty beside checkpoints"):
+        RunWriter.open(tmp_path / "run", plain)
