@@ -107,5 +107,5 @@ export class Happenings {
     return true;
   }
 
-  table() { return this.said; }
+  table() { return this.said.length ? this.said : [["phases and spikes", "0", this.note]]; }
 }

@@ -35,7 +35,7 @@ export class Keys {
       ]],
       ["Panels", [
         ["Tab", "From picture to picture", null],
-        ["← → on a curve", "Move the hovered step; + zooms in, Esc zooms out", null],
+        ["← → on a curve", "Move the hovered step; Enter or a click pins it in every picture, + zooms in, Esc lets go", null],
         ["Shift and arrows on a map", "Move the part of a long map that is shown closely", null],
         ["Enter on a picture", "Pin the next point or cell; again for the one after it", null],
         ["F", "Fill the screen with the focused or hovered panel", () => view.fill(view.filled ? null : view.panelInHand()), "f"],
@@ -72,6 +72,7 @@ export class Keys {
     else if (view.filled) view.fill(null);
     else if (view.projector.on) view.projector.toggle();
     else if (view.zoom) view.zoomTo(null);
+    else if (view.held && !view.replay) { view.held = false; view.transport.follow(); }
     else return;
     event.preventDefault();
     view.schedule();

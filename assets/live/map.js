@@ -2,6 +2,7 @@
 
 import { number } from "./dom.js";
 import { HeadGrid } from "./grid.js";
+import { markedKey, placeKey, placeOf } from "./marks.js";
 import { prepare, rampPicture } from "./theme.js";
 
 const LEAST = 72;  // pixels that a map is tall at least
@@ -38,6 +39,8 @@ export class AttentionMap {
     if (frame === close && close) this.overview(context, theme, whole, region, width + 8, 26);
     this.hatch(context, theme, frame, meta);
     this.outline(context, theme);
+    this.mark(context, theme, placeOf(markedKey(view)));
+    this.told_ = this.told(view);
     this.labels(context, theme, frame, meta);
     if (!this.all) this.gridNote = "";
     this.bar(context, theme, x0 + side * keys + 12, y0, Math.min(tall * queries, height - y0 - 8), scale);
@@ -150,6 +153,26 @@ export class AttentionMap {
     const move = (from, to, by, most) => { const step = Math.round(by * (to - from) * 0.5), kept = Math.max(-from, Math.min(step, most - to)); return [from + kept, to + kept]; };
     view.select({ region: [...move(region[0], region[1], down, whole.queries * whole.average), ...move(region[2], region[3], right, whole.keys * whole.average)] });
     return true;
+  }
+
+  // A token that is pointed at in any picture: its column of keys, and its row where tokens ask as well.
+  mark(context, theme, place) {
+    if (place === null) return;
+    const { x0, y0, side, tall, queries, keys } = this.box, [q0, k0] = this.frame.origin || [0, 0], average = this.frame.average;
+    const k = Math.floor((place - k0) / average), q = Math.floor((place - q0) / average);
+    context.strokeStyle = theme.accent;
+    context.lineWidth = 1.5;
+    if (k >= 0 && k < keys) context.strokeRect(x0 + k * side, y0 - 3, side, tall * queries + 6);
+    if (queries > 1 && q >= 0 && q < queries) context.strokeRect(x0 - 3, y0 + q * tall, side * keys + 6, tall);
+    context.lineWidth = 1;
+  }
+
+  // The key token under the pointer, for the other pictures; what the cell says stands under the map.
+  at(x, y) {
+    this.hoverAt(x, y);
+    if (!this.cell || !this.frame) return null;
+    const k0 = this.frame.origin?.[1] ?? 0;
+    return { x, y, key: placeKey(k0 + this.cell[1] * this.frame.average), label: this.told_, group: "", silent: true };
   }
 
   outline(context, theme) {

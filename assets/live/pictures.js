@@ -1,5 +1,6 @@
 // What the visual model's pictures share: the model of each frame, the probe's sequences, and what is pointed at.
 
+import { markedKey, placeOf } from "./marks.js";
 import { inPlane, principalPlane, VisualModel } from "./visual.js";
 
 const SPACES = { E: "sum", P: "sum", "E+P": "sum", z: "z", values: "values", xi: "xi", nxi: "nxi", receptors: "nxi", assemblers: "h", ffn: "h", h: "h" };
@@ -64,9 +65,13 @@ export class Pictures {
 
   // Keys that belong to what is pointed at or pinned: a sequence brings its tokens with it.
   marked(meta) {
-    const key = this.view.pointed || this.view.pinned;
+    const key = markedKey(this.view);
     if (!key) return null;
-    const found = new Set([key]), [what, which] = key.split(":");
+    const found = new Set([key]), [what, which] = key.split(":"), place = placeOf(key);
+    if (place !== null && what !== "token") {
+      found.add(`position:${place}`);
+      meta.token_labels.forEach((_, token) => found.add(`token:${token}@${place}`));
+    }
     if (what === "sequence") (which === "own" ? this.own : meta.tokens[Number(which)])?.forEach((token, t) => found.add(`token:${token}@${t}`));
     if (what === "token") found.add(`position:${which.split("@")[1]}`);
     return found;

@@ -3,6 +3,7 @@
 import { el, number, whole } from "./dom.js";
 import { armStyle } from "./theme.js";
 
+const DOUBLE = 250;  // milliseconds in which a second click makes it a double one
 const NEAREST = 5, LONGEST_WORDS = 160;
 
 // Where the pointer is on a canvas, in the units that it is drawn in.
@@ -27,10 +28,18 @@ export function listen(chart, canvas, view) {
     if (view.brush?.chart === chart) view.brush.to = inside(at.x);
     view.schedule();
   });
+  let clicked = 0, brushed = false;
+  canvas.addEventListener("click", (event) => {
+    clearTimeout(clicked);
+    if (brushed || !chart.area || event.detail !== 1) return;
+    const step = view.hoverStep();
+    if (step !== null) clicked = setTimeout(() => view.pinStep(step), DOUBLE);
+  });
   canvas.addEventListener("pointerup", () => {
     const brush = view.brush;
+    brushed = Boolean(brush && Math.abs(brush.to - brush.from) > 6);
     view.brush = null;
-    if (brush && Math.abs(brush.to - brush.from) > 6) {
+    if (brushed) {
       const ends = [brush.from, brush.to].map((p) => chart.area.x.value(p)).sort((a, b) => a - b);
       if (ends[1] - ends[0] >= 2) view.zoomTo(ends);
     }
@@ -47,6 +56,7 @@ export function listen(chart, canvas, view) {
     const to = { ArrowLeft: at - stride, ArrowRight: at + stride, Home: left, End: right }[event.key];
     if (to !== undefined) view.hover = { chart, x: inside(to), y: (top + bottom) / 2 };
     else if (event.key === "Escape" && (view.hover || view.zoom)) { view.hover = null; view.zoomTo(null); }
+    else if (event.key === "Enter" && view.hoverStep() !== null) view.pinStep(view.hoverStep());
     else if (event.key === "+" || event.key === "=") view.zoomTo([x.value(inside(at - (right - left) / 4)), x.value(inside(at + (right - left) / 4))]);
     else return;
     event.preventDefault();
@@ -93,7 +103,7 @@ function pin(chart, view, found, keep) {
 
 // The tip of a picture: what is under the pointer, else what is pinned.
 export function point(tip, chart, view) {
-  const found = chart.at && (chart.hit || (view.pinned && chart.places?.find((place) => place.key === view.pinned)));
+  const found = chart.at && ((chart.hit?.silent ? null : chart.hit) || (view.pinned && chart.places?.find((place) => place.key === view.pinned)));
   if (!found) { tip.hidden = true; return; }
   const words = `${found.label}|${found.group}`;
   if (tip.dataset.words !== words) {

@@ -1,6 +1,7 @@
 // Attention rows of the visual model: one row per probe sequence, sorted by class, tokens written where there is room.
 
 import { number } from "./dom.js";
+import { markedKey, placeOf } from "./marks.js";
 import { prepare, rampPicture } from "./theme.js";
 
 const LEAST_MOST = 0.05;
@@ -34,6 +35,12 @@ export class Rows {
     });
     context.globalAlpha = 1;
     this.frame(context, theme, meta, list, most, height);
+    const place = placeOf(markedKey(view));
+    if (place !== null && place < keys) {
+      context.strokeStyle = theme.accent;
+      context.lineWidth = 1.5;
+      context.strokeRect(left + place * w, top - 3, w, h * list.length + 6);
+    }
     this.note = `${meta.tokens.length} sequences by class · strongest ${number(most, 2)}`;
   }
 

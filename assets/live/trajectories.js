@@ -1,6 +1,7 @@
 // Points in the plane with their tails; one scale for both axes, the same for all arms and seeds of the run.
 
 import { number, share } from "./dom.js";
+import { markedKey, placeInWords, placeKey, placeOf } from "./marks.js";
 import { prepare } from "./theme.js";
 
 const TAIL_POINTS = 900;  // a tail is so long that all of them together have about this many corners
@@ -34,15 +35,17 @@ export class Trajectories {
     context.clip();
     const n = Math.min(meta.labels.length, frame.points.length / 2);
     // Sequences are those of the probe in every picture, so that what is pointed at in one is marked in all.
-    const key = (i) => `${this.reading === "trajectories" ? "sequence" : "point"}:${i}`, mark = view.pointed || view.pinned;
-    this.hovered = mark ? meta.labels.findIndex((_, i) => key(i) === mark) : -1;
+    const place = (i) => placeInWords(meta.labels[i]), mark = markedKey(view), there = placeOf(mark);
+    const key = (i) => (this.reading === "trajectories" ? `sequence:${i}` : place(i) === null ? `point:${i}` : placeKey(place(i)));
+    const chosen = new Set(mark ? meta.labels.map((_, i) => i).filter((i) => key(i) === mark || (there !== null && place(i) === there)) : []);
+    this.hovered = chosen.size ? Math.min(...chosen) : -1;
     const end = frames.indexOf(frame), start = Math.max(0, end - Math.round(TAIL_POINTS / n));
     context.lineWidth = 1;
     for (let i = 0; i < n; i++) {
       context.strokeStyle = colourOf(i);
       for (let piece = 0; piece < 3; piece++) {
         const a = start + Math.floor(((end - start) * piece) / 3), b = start + Math.floor(((end - start) * (piece + 1)) / 3);
-        context.globalAlpha = (0.12 + 0.18 * piece) * (this.hovered >= 0 && this.hovered !== i ? 0.3 : 1);
+        context.globalAlpha = (0.12 + 0.18 * piece) * (chosen.size && !chosen.has(i) ? 0.3 : 1);
         context.beginPath();
         for (let k = a; k <= b; k++) { const [x, y] = put(frames[k].points, i); if (k === a) context.moveTo(x, y); else context.lineTo(x, y); }
         context.stroke();
@@ -54,7 +57,7 @@ export class Trajectories {
       const [x, y] = put(frame.points, i);
       this.places.push({ x, y, key: key(i), label: meta.labels[i], group: meta.groups[i] });
       if (!Number.isFinite(x + y)) { lost++; continue; }
-      context.globalAlpha = this.hovered >= 0 && this.hovered !== i ? 0.35 : 1;
+      context.globalAlpha = chosen.size && !chosen.has(i) ? 0.35 : 1;
       context.fillStyle = colourOf(i);
       const group = groups.indexOf(meta.groups[i]);
       context.beginPath();

@@ -1,6 +1,7 @@
 // The tree of one expression: the stronger a token is shaded, the more attention it gets; beside it the model's answer.
 
 import { number, share } from "./dom.js";
+import { markedKey, placeKey, placeOf } from "./marks.js";
 import { prepare } from "./theme.js";
 
 const ANSWER = "probe answers", LEAST = 26;
@@ -18,7 +19,7 @@ export class Tree {
     // One scale for all arms, which widens over the run and never shrinks; what it is now is printed.
     this.most = model.scales[this.panel.reading]?.range?.[1] ?? 0;
     const right = answer ? Math.min(150, width * 0.3) : 0;
-    this.tree(context, theme, tokens, frame.values, width - right - 10, height - 8);
+    this.tree(context, theme, tokens, frame.values, width - right - 10, height - 8, placeOf(markedKey(view)));
     if (answer) this.bars(context, theme, answer, width - right + 8, right - 10, height);
     const verdict = answer ? ` · answers ${answer.labels[answer.best]} with ${share(answer.values[answer.best])}${answer.truth === undefined ? "" : answer.best === answer.truth ? ", right" : `, wrong: it is ${answer.labels[answer.truth]}`}` : "";
     this.note = `step ${frame.step}${verdict} · strongest shade: ${number(this.most, 2)} of the attention`;
@@ -33,7 +34,7 @@ export class Tree {
     return { values, labels: meta.column_labels, truth: meta.truth[row], best: values.indexOf(Math.max(...values)) };
   }
 
-  tree(context, theme, tokens, values, width, height) {
+  tree(context, theme, tokens, values, width, height, chosen) {
     const nodes = grown(tokens), deep = Math.max(...nodes.map((node) => node.depth)), wide = Math.max(...nodes.map((node) => node.place)) || 1;
     const r = Math.max(6, Math.min(14, width / (2.3 * (wide + 1)))), top = r + 6;
     const x = (node) => r + 4 + (node.place / wide) * (width - 2 * r - 8), y = (node) => top + (deep ? (node.depth / deep) * (height - 2 * r - 14) : 0);
@@ -47,7 +48,8 @@ export class Tree {
     for (const node of nodes) {
       const part = this.most > 0 ? values[node.token] / this.most : 0, shade = 3 * Math.max(0, Math.min(255, Math.round(255 * part))), word = node.word.replace("[", ""), operator = node.word.startsWith("[");
       context.fillStyle = Number.isFinite(part) ? `rgb(${theme.ramp[shade]},${theme.ramp[shade + 1]},${theme.ramp[shade + 2]})` : theme.background;
-      context.strokeStyle = theme.axis;
+      context.strokeStyle = node.token === chosen ? theme.accent : theme.axis;
+      context.lineWidth = node.token === chosen ? 2.5 : 1;
       const w = operator ? Math.max(r, context.measureText(word).width / 2 + 5) : node.word === "]" ? r * 0.6 : r, h = node.word === "]" ? r * 0.6 : r;
       context.beginPath();
       if (operator || node.word === "]") context.roundRect(x(node) - w, y(node) - h, 2 * w, 2 * h, operator ? 5 : 2);
@@ -55,7 +57,7 @@ export class Tree {
       context.fill();
       context.stroke();
       if (r >= 6 && node.word !== "]") { context.fillStyle = part > 0.55 ? theme.background : theme.text; context.fillText(word, x(node), y(node) + 0.5); }
-      this.places.push({ x: x(node), y: y(node), key: "", label: `${node.word} (token ${node.token + 1} of ${tokens.length})`, group: `receives ${number(values[node.token])} of the attention` });
+      this.places.push({ x: x(node), y: y(node), key: placeKey(node.token), label: `${node.word} (token ${node.token + 1} of ${tokens.length})`, group: `receives ${number(values[node.token])} of the attention` });
       this.said.push([`${node.word} at ${node.token + 1}`, number(values[node.token]), "attention received"]);
     }
   }

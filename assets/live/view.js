@@ -23,7 +23,7 @@ export class View {
     Object.assign(this, { root, data, replay: data.mode === "replay", gone: false });
     Object.assign(this, { zoom: null, hover: null, brush: null, viewing: data.mode === "replay" ? 0 : null });
     Object.assign(this, { hidden: new Set(), status: null, complaint: "", acks: [], panels: [], sections: [] });
-    Object.assign(this, { pointed: null, pinned: null, filled: null });
+    Object.assign(this, { pointed: null, pinned: null, filled: null, held: false });
     this.model = new Model();
     this.painter = new Painter(this);
     this.asking = new Asking(this);
@@ -138,6 +138,12 @@ export class View {
     const { x, left, right } = this.hover.chart.area;
     if (this.hover.x < left || this.hover.x > right) return null;
     return Math.round(Math.min(x.value(this.hover.x), this.replay ? this.until() : this.model.step));
+  }
+
+  // A step that is clicked on a curve is shown in every picture, until Esc lets go of it.
+  pinStep(step) {
+    this.transport.go(step);
+    this.held = this.viewing !== null;
   }
 
   zoomTo(ends) { this.zoom = ends; this.schedule(); }
