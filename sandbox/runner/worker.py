@@ -44,7 +44,7 @@ def work(connection: Connection, folder: str, plain: str, device: str, memory: i
             tell(connection, ("beat", state, step))
 
     try:
-        state, reason = _train(folder, plain, device, beat, connection)
+        state, reason, last[0] = _train(folder, plain, device, beat, connection)
     except SandboxError as error:
         state, reason = "failed", str(error)
     except MemoryError:
@@ -64,7 +64,7 @@ def work(connection: Connection, folder: str, plain: str, device: str, memory: i
 
 def _train(
     folder: str, plain: str, device: str, beat: Callable[[str, int], None], connection: Connection
-) -> tuple[str, str]:
+) -> tuple[str, str, int]:
     import torch
 
     from sandbox.runner.admission import admit_with_cost
@@ -90,7 +90,7 @@ def _train(
     with open_run(folder) as run:
         seconds, step = float(run.status["seconds"]), int(run.status["step"])
     tell(connection, ("pace", cost.flops / experiment.steps, seconds, step - begin))
-    return state, reason
+    return state, reason, step
 
 
 def bind_to_supervisor(connection: Connection) -> None:

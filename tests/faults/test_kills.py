@@ -17,7 +17,7 @@ import sandbox
 from sandbox.experiment.experiment import load
 from sandbox.foundations.errors import SandboxError
 from sandbox.runner import queue
-from sandbox.runner.control import supervisor_runs
+from sandbox.runner.control import RunControl, supervisor_runs
 from sandbox.runner.execution import Execution
 from sandbox.store import open_run
 from tests.faults.conftest import Note
@@ -97,7 +97,7 @@ def kept(folder: Path) -> set[tuple[str, int]]:
 def victim(kind: str, run_id: str, served: Served) -> int | None:
     if kind == WORKER:
         found = queue.state(run_id)
-        return found.pid if found and found.state == "running" else None
+        return found.pid if found and found.state in ("running", "paused") else None
     child = served.child("sandbox.runner.supervisor" if kind == SUPERVISOR else "streamlit")
     return child.pid if child else None
 
@@ -117,7 +117,12 @@ def test_random_kills_lose_nothing(runs_folder: Path, note: Note) -> None:
         folder = runs_folder / run_id
         before: set[tuple[str, int]] = set()
         for at, kind in zip(points, kinds, strict=True):
-            wait(lambda: _step(run_id) >= at and victim(kind, run_id, served), served)  # noqa: B023
+            wait(lambda: _step(run_id) >= at, served)  # noqa: B023
+            if victim(kind, run_id, served) is None:  # it is being started again: train no further meanwhile
+                with RunControl(folder) as control:
+                    control.pause()
+                    wait(lambda: victim(kind, run_id, served), served)  # noqa: B023
+                    control.resume()
             pid = victim(kind, run_id, served)
             assert pid is not None
             known = kept(folder)
