@@ -5,7 +5,7 @@ import { View } from "./view.js";
 
 const views = new WeakMap();
 const GRACE = 250;
-const LONGEST_OPENING = 15000, PATIENCE = 400;
+const LONGEST_OPENING = 15000, LOOK = 100, PATIENCE = 400;
 let opening = null;
 
 // Starts a view before the page is there; it moves into its place when `mount` is called for it.
@@ -18,7 +18,15 @@ export function open(data) {
   const view = new View(root, data);
   views.set(root, view);
   opening = { page, root, view };
-  setTimeout(() => { if (opening?.root === root) { view.leave(); opening = null; page.remove(); } }, LONGEST_OPENING);
+  const address = location.pathname, began = Date.now();
+  const watch = setInterval(() => {
+    if (opening?.root !== root) return clearInterval(watch);
+    // Where Streamlit has gone on to another of its pages, nobody will take this view over.
+    if (location.pathname === address && Date.now() - began < LONGEST_OPENING) return;
+    view.leave();
+    opening = null;
+    page.remove();
+  }, LOOK);
   return new Promise((resolve) => {
     setTimeout(resolve, PATIENCE);
     root.addEventListener("acs-drawn", () => { if (view.model.step >= 0) resolve(); });

@@ -31,7 +31,7 @@ def ask(feed: Feed, kind: object, step: object) -> str:
     """
     if feed.recorded:
         raise RunUnavailable("A recorded run is read-only; train one of your own to ask it.")
-    if kind not in asked_kinds():
+    if not isinstance(kind, str) or kind not in asked_kinds():
         raise InvalidData(f"{str(kind)[:80]!r} is not read on demand; ask from a picture that offers it.")
     if type(step) is not int or step not in feed.stored:
         raise InvalidData(f"No weights are stored at step {str(step)[:20]}{_nearest(feed, step)}.")

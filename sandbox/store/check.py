@@ -26,6 +26,17 @@ _SCALARS = "SELECT arm, name, step, length(data) FROM scalars ORDER BY arm, name
 _SNAPSHOTS = "SELECT arm, name, step, dtype, shape, length(data) FROM snapshots ORDER BY arm, name, step"
 _EVENTS = "SELECT id, step, arm, seed FROM events ORDER BY id"
 _INTACT = "PRAGMA integrity_check(20)"
+_MISTYPED = {
+    "scalars": "SELECT sum(typeof(arm) != 'integer') AS arm, sum(typeof(name) != 'text') AS name, "
+    "sum(typeof(step) != 'integer') AS step, sum(typeof(data) != 'blob') AS data FROM scalars",
+    "snapshots": "SELECT sum(typeof(arm) != 'integer') AS arm, sum(typeof(name) != 'text') AS name, "
+    "sum(typeof(step) != 'integer') AS step, sum(typeof(dtype) != 'text') AS dtype, "
+    "sum(typeof(shape) != 'text') AS shape, sum(typeof(data) != 'blob') AS data FROM snapshots",
+    "events": "SELECT sum(typeof(step) != 'integer') AS step, sum(typeof(arm) != 'integer') AS arm, "
+    "sum(typeof(seed) != 'integer') AS seed, sum(typeof(kind) != 'text') AS kind, "
+    "sum(typeof(detail) != 'text') AS detail FROM events",
+}
+"""SQLite itself takes a value of any type in any column."""
 
 
 @dataclass
@@ -100,6 +111,8 @@ def _check_database(checked: Checked, plain: dict[str, Any] | None) -> None:
             return [("", [f"{path} is damaged: {'; '.join(intact)[:500]}; restore it from a copy."])]
         meta = dict(db.execute(_META))
         faults = list(_meta_faults(meta, plain, path))
+        if mistyped := [(table, found) for table in _MISTYPED if (found := _mistyped(db, table))]:
+            return [("", faults), *mistyped]
         n_arms, n_seeds = (_count(meta, key) for key in ("arms", "seeds"))
         return [
             ("", faults),
@@ -117,6 +130,17 @@ def _check_database(checked: Checked, plain: dict[str, Any] | None) -> None:
         database.close()
 
 
+def _mistyped(db: sqlite3.Connection, table: str) -> list[str]:
+    """Columns of `table` with values of a type that a run does not write there."""
+    asked = db.execute(_MISTYPED[table])
+    columns = [column for column, *_ in asked.description]
+    return [
+        f"{n} values of {column} are not of its type"
+        for column, n in zip(columns, asked.fetchone(), strict=True)
+        if n
+    ]
+
+
 def _meta_faults(meta: dict[str, str], plain: dict[str, Any] | None, path: Path) -> Iterator[str]:
     values = {}
     for key, text in meta.items():
@@ -132,6 +156,9 @@ def _meta_faults(meta: dict[str, str], plain: dict[str, Any] | None, path: Path)
         yield "its status is not one of a run"
     if plain is not None and plain_text(values.get("experiment")) != plain_text(plain):
         yield f"it records another experiment than {EXPERIMENT} beside it"
+    for key in ("arms", "seeds"):
+        if plain is not None and key in meta and _count(meta, key) != len(plain[key]):
+            yield f"its list of {key} is not that of {EXPERIMENT}"
 
 
 def _count(meta: dict[str, str], key: str) -> int:

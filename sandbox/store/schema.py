@@ -3,6 +3,7 @@
 import errno
 import math
 import os
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,6 +34,9 @@ DDL = (
 
 TABLES = frozenset({"meta"})
 """What a run's database of any version has; all of its tables appear in one transaction."""
+
+_MADE_UP = re.compile(r"\b(AS|VIRTUAL|TRIGGER)\b", re.IGNORECASE)
+"""In the SQL of views, virtual tables, computed columns and triggers, which need not ever end."""
 
 ALL = -1
 """The arm or seed of an event that concerns every one of them."""
@@ -117,6 +121,11 @@ def require_ours(db: sqlite3.Connection, path: Path) -> None:
         )
     if not db.execute("SELECT 1 FROM sqlite_schema").fetchone():
         raise RunUnavailable(f"{path} is an empty database; nothing was recorded, or the copy is incomplete.")
+    for name, sql in db.execute("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL").fetchall():
+        if _MADE_UP.search(str(sql)):
+            raise RunUnavailable(
+                f"{path} computes {str(name)[:40]!r} instead of holding it; restore it from a copy."
+            )
 
 
 def require_schema(found: Any, path: Path) -> None:

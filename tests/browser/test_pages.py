@@ -60,6 +60,14 @@ def test_homes_run_goes_on_playing_when_the_page_takes_it_over(app: App, open_pa
     expect(page.get_by_role("heading", name="Attention Conditioning Sandbox")).to_have_count(1)
 
 
+def test_the_stand_in_for_home_goes_when_another_page_is_chosen_meanwhile(app: App, open_page: Open) -> None:
+    page = open_page("about:blank")
+    page.goto(app.address, wait_until="commit")
+    page.wait_for_selector("#acs-opening .acs-live[data-step]")
+    page.evaluate("history.pushState(null, '', '/gallery')")  # as Streamlit does when a page is chosen
+    page.wait_for_function("() => !document.getElementById('acs-opening')", timeout=5000)
+
+
 def test_home_is_whole_when_the_live_view_cannot_load(app: App, open_page: Open) -> None:
     page = open_page("about:blank")
     page.route("**/live/static/**", lambda route: route.abort())

@@ -93,6 +93,7 @@ def test_a_question_becomes_a_line_that_the_runs_writer_reads(
     [
         ("theta", 40, "not read on demand"),
         (None, 40, "not read on demand"),
+        ({}, 40, "not read on demand"),
         ("sharpness", 41, "the nearest are 40 and 100"),
         ("sharpness", True, "No weights are stored"),
         ("sharpness", [40], "No weights are stored"),

@@ -21,6 +21,10 @@ SNAPSHOTS = "run.sqlite, table snapshots"
 CapSys = pytest.CaptureFixture[str]
 
 
+ENDLESS = """CREATE VIEW events AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)
+SELECT x AS id, x AS step, 0 AS arm, 0 AS seed, 'nan' AS kind, '' AS detail FROM c"""
+
+
 @pytest.fixture
 def folder(writer: RunWriter) -> Path:
     """A finished run with everything that a run records."""
@@ -101,10 +105,17 @@ def test_a_run_that_is_being_written_can_be_checked(writer: RunWriter) -> None:
         (sql("UPDATE meta SET value = '7' WHERE key = 'schema'"), "run.sqlite", "has schema 7"),
         (sql("UPDATE meta SET value = '{}' WHERE key = 'status'"), "run.sqlite", "not one of a run"),
         (sql("UPDATE meta SET value = '{}' WHERE key = 'experiment'"), "run.sqlite", "another experiment"),
+        (sql("UPDATE meta SET value = '[1,{},null]' WHERE key = 'arms'"), "run.sqlite", "list of arms"),
         (sql("UPDATE scalars SET data = x'00' WHERE step = 7"), "run.sqlite, table scalars", "7 holds 1 b"),
         (sql("UPDATE snapshots SET shape = '[3,9]' WHERE step = 20"), SNAPSHOTS, "bytes, not"),
         (sql("UPDATE snapshots SET dtype = 'what' WHERE step = 20"), SNAPSHOTS, "is no array"),
         (sql("UPDATE snapshots SET arm = 9 WHERE step = 20"), SNAPSHOTS, "of arm 9, and"),
+        (sql("UPDATE scalars SET arm = 'x' WHERE arm + step = 7"), "run.sqlite, table scalars", "of arm are"),
+        (sql("UPDATE scalars SET step = x'00' WHERE step = 7"), "run.sqlite, table scalars", "of step are"),
+        (sql("UPDATE snapshots SET shape = x'00' WHERE step = 20"), SNAPSHOTS, "of shape are"),
+        (sql("UPDATE events SET arm = 'x'"), "run.sqlite, table events", "1 values of arm are"),
+        (sql("DROP TABLE events", ENDLESS), "run.sqlite", "computes 'events'"),
+        (sql("ALTER TABLE events ADD COLUMN x AS (zeroblob(step))"), "run.sqlite", "computes 'events'"),
         (sql("UPDATE events SET arm = 5"), "run.sqlite, table events", "event 1 at step 9"),
         (cut(CHECKPOINT, 100), CHECKPOINT, "is damaged"),
         (flip(CHECKPOINT, -3), CHECKPOINT, "checksum"),
