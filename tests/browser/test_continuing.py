@@ -56,7 +56,7 @@ def test_a_shown_step_is_continued_with_another_learning_rate(
     page.wait_for_timeout(600)
     assert canvas.evaluate(INK) < 0.95 * with_ghost
     parted.click()
-    expect(page.locator(".acs-said")).to_contain_text("Asked 102")
+    expect(page.locator(".acs-time .acs-said")).to_contain_text("102")
     page.get_by_label("Go to step").fill("40")
     page.get_by_label("Go to step").press("Enter")
     expect(onward).to_have_attribute("aria-disabled", "true")

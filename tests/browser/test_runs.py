@@ -25,7 +25,7 @@ def name_of(run_id: str) -> str:
 def test_a_name_in_the_list_opens_its_run(app: App, finished: str, open_page: Open) -> None:
     page = open_page(f"{app.address}/run")  # an address without a run is the list
     expect(page.get_by_role("heading", name="Runs")).to_be_visible()
-    link = page.get_by_role("link", name=name_of(finished))
+    link = page.locator(f'a[href="run?run={finished}"]')
     expect(link).to_be_visible()
     assert page.locator('[data-testid="stImage"] img').first.get_attribute("alt")
     link.click()

@@ -23,7 +23,7 @@ def test_train_draws_and_moves_and_every_picture_has_words(app: App, open_page: 
     first = watched.step()
     watched.beyond(first)
     page = watched.page
-    panels = page.locator(".acs-panel[data-kind]")
+    panels = page.locator(".acs-panel[data-kind]:not(.acs-section .acs-panel)")
     kinds = [panels.nth(i).get_attribute("data-kind") or "" for i in range(panels.count())]
     assert {"loss", "accuracy", "attention entropy", "theta", "condition numbers"} <= {*kinds}
     assert {"trajectories", "attention map"} <= {*kinds}

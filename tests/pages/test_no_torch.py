@@ -12,7 +12,7 @@ import sys
 from streamlit.testing.v1 import AppTest
 
 app = AppTest.from_file("sandbox/ui/entry.py", default_timeout=60).run()
-for page in ("sandbox", "run", "reference", "gallery", "compare"):
+for page in ("sandbox", "run", "reference", "gallery", "compare", "study"):
     app.switch_page(f"../../pages/{page}.py")
     named = {"sandbox": "run", "run": "run", "compare": "runs"}
     app.query_params.update({named[page]: "quiet-test-run"} if page in named else {})
@@ -40,7 +40,15 @@ def test_no_page_loads_what_trains(runs_folder: Path, repository: Path) -> None:
 
 def test_pages_are_short_and_hold_no_state(repository: Path) -> None:
     pages = sorted((repository / "pages").glob("*.py"))
-    assert [page.stem for page in pages] == ["compare", "gallery", "home", "reference", "run", "sandbox"]
+    assert [page.stem for page in pages] == [
+        "compare",
+        "gallery",
+        "home",
+        "reference",
+        "run",
+        "sandbox",
+        "study",
+    ]
     for page in pages:
         text = page.read_text(encoding="utf-8")
         assert len(text.splitlines()) <= 60
