@@ -52,7 +52,7 @@ class Supervisor:
         self._making_way: dict[str, str] = {}
         """Runs asked to make way for others, with the state they were in."""
         self._looked = 0.0
-        self._ballast = Ballast(runs)
+        self._ballast, self._watched = Ballast(runs), watching.Watched(runs)
         self._version = -1
         self._dirty = True  # something may wait
         self._freed = False
@@ -116,11 +116,10 @@ class Supervisor:
 
     def _let_others_in(self) -> None:
         """Where all trainers are taken, have what nobody watches make way; what is paused waits then."""
-        if len(self._workers) < self._at_once or self._making_way.keys() & self._workers.keys():
-            return
         states = {run_id: worker.state for run_id, worker in self._workers.items()}
-        found = watching.who_makes_way(self._catalogue, self.runs, states)
-        if found is not None:
+        found = self._watched.who_makes_way(self._catalogue, states)
+        full = len(self._workers) >= self._at_once
+        if found is not None and full and not self._making_way.keys() & self._workers.keys():
             self._making_way[found] = states[found]
             watching.ask_to_make_way(self.runs / found)
 

@@ -34,31 +34,44 @@ def patience() -> float:
     return 60 * minutes if minutes > 0 else float("inf")
 
 
-def unwatched_for(folder: Path, began: float) -> float:
-    """Seconds since a page last showed the run in `folder`, or since its worker `began`."""
-    try:
-        last = (folder / WATCHED).stat().st_mtime
-    except OSError:
-        last = 0.0
-    return max(0.0, time.time() - max(last, began))
+class Watched:
+    """Remembers for the runs with a worker when a page last showed them, by a clock that never jumps."""
 
+    def __init__(self, runs: Path) -> None:
+        self._runs = runs
+        self._last: dict[str, tuple[float, float]] = {}
+        """The time of the mark of each run, and when it was first found so."""
 
-def who_makes_way(catalogue: sqlite3.Connection, runs: Path, states: Mapping[str, str]) -> str | None:
-    """Of the runs with a worker and their `states`, the one that has been unwatched longest, too long even.
+    def unwatched_for(self, run_id: str) -> float:
+        """Seconds for which the mark of the run has not been renewed, as far as this was asked."""
+        try:
+            mark = (self._runs / run_id / WATCHED).stat().st_mtime
+        except OSError:
+            mark = 0.0
+        now = time.monotonic()
+        if self._last.get(run_id, (None, now))[0] != mark:
+            self._last[run_id] = (mark, now)
+        return now - self._last[run_id][1]
 
-    One that trains makes way for another owner's run, one that is paused for anybody's; None where nobody
-    waits or all of them were watched.
-    """
-    owners = {row[0] for row in catalogue.execute("SELECT owner FROM runs WHERE state = 'queued'")}
-    found = []
-    for run_id, state in states.items():
-        owner, began, keeps_on = catalogue.execute(
-            "SELECT owner, began, keeps_on FROM runs WHERE id = ?", (run_id,)
-        ).fetchone()
-        if (owners if state == "paused" else owners - {owner}) and not (keeps_on and state != "paused"):
-            found.append((unwatched_for(runs / run_id, began or time.time()), run_id))
-    longest, run_id = max(found, default=(0.0, ""))
-    return run_id if longest > patience() else None
+    def who_makes_way(self, catalogue: sqlite3.Connection, states: Mapping[str, str]) -> str | None:
+        """Of the runs with a worker and their `states`, the one unwatched longest, if that is too long.
+
+        One that trains makes way for another owner's run, one that is paused for anybody's; None where nobody
+        waits or all of them were watched.
+        """
+        self._last = {run_id: last for run_id, last in self._last.items() if run_id in states}
+        owners = {row[0] for row in catalogue.execute("SELECT owner FROM runs WHERE state = 'queued'")}
+        found = []
+        for run_id, state in states.items():
+            unwatched = self.unwatched_for(run_id)
+            owner, keeps_on = catalogue.execute(
+                "SELECT owner, keeps_on FROM runs WHERE id = ?", (run_id,)
+            ).fetchone()
+            waits = owners if state == "paused" else owners - {owner}
+            if waits and (state == "paused" or not keeps_on):
+                found.append((unwatched, run_id))
+        longest, run_id = max(found, default=(0.0, ""))
+        return run_id if longest > patience() else None
 
 
 def ask_to_make_way(folder: Path) -> None:

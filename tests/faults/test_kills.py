@@ -37,6 +37,7 @@ class Served:
 
     def __init__(self, runs: Path) -> None:
         self._runs, self._port, self.starts = runs, free_port(), 0
+        self._log = (runs.parent / "served.log").open("w")
         self.process: subprocess.Popen[bytes] | None = None
         self.keep()
 
@@ -48,7 +49,7 @@ class Served:
                 cwd=ROOT,
                 env={**os.environ, "SANDBOX_RUNS": str(self._runs)},
                 stdout=subprocess.DEVNULL,
-                stderr=(self._runs.parent / "served.log").open("a"),
+                stderr=self._log,
             )
 
     def child(self, words: str) -> psutil.Process | None:
@@ -66,6 +67,7 @@ class Served:
         assert self.process is not None
         self.process.terminate()
         self.process.wait(timeout=30)
+        self._log.close()
 
 
 @contextmanager

@@ -30,32 +30,39 @@ def test_one_owner_with_many_runs_lets_another_in_after_the_first(runs_folder: P
 def test_what_nobody_watches_makes_way_and_goes_on_in_its_turn(
     runs_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("SANDBOX_UNWATCHED_MINUTES", str(1.5 / 60))
-    first = queue.enqueue({"steps": 500}, "ann")
+    monkeypatch.setenv("SANDBOX_UNWATCHED_MINUTES", str(0.5 / 60))
+    first = queue.enqueue({"steps": 300}, "ann")
     with supervising(runs_folder, at_once=1):
         eventually(lambda: known(first).step > 0)
         other = queue.enqueue({"steps": 3}, "bob")
         eventually(lambda: known(other).state == "done")
         assert known(first).state != "done" and known(first).attempt <= 2
-        eventually(lambda: known(first).state == "done")
-    assert known(first).attempt == 2 and known(first).step == 500
+        eventually(lambda: known(first).state == "done", 60)
+    assert known(first).attempt == 2 and known(first).step == 300
 
 
 @pytest.mark.parametrize("reason", ["watched", "keeps on", "same owner"])
-def test_a_run_that_is_watched_or_opted_out_is_left_alone(runs_folder: Path, reason: str) -> None:
+def test_a_run_that_is_watched_or_opted_out_is_left_alone(
+    runs_folder: Path, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     own = queue.enqueue(PLAIN, "ann", keeps_on=reason == "keeps on")
     queue.enqueue(PLAIN, "ann" if reason == "same owner" else "bob")
+    true, ahead = time.monotonic, [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: true() + ahead[0])
+    watched = watching.Watched(runs_folder)
     with queue.catalogue_connection() as connection:
-        connection.execute(
-            "UPDATE runs SET state = 'running', began = ? WHERE id = ?", (time.time() - 9e4, own)
-        )
-        if reason != "watched":
-            assert watching.who_makes_way(connection, runs_folder, {own: "running"}) is None
+        connection.execute("UPDATE runs SET state = 'running' WHERE id = ?", (own,))
+
+        def makes_way(state: str) -> str | None:
+            return watched.who_makes_way(connection, {own: state})
+
+        assert makes_way("running") is None
+        ahead[0] += watching.patience() + 1
+        assert makes_way("running") == (own if reason == "watched" else None)
         # Pausing and leaving keeps nobody waiting for ever, whatever was opted out of.
-        assert watching.who_makes_way(connection, runs_folder, {own: "paused"}) == own
+        assert makes_way("paused") == own
         watching.seen(own)
-        assert watching.who_makes_way(connection, runs_folder, {own: "paused"}) is None
-        assert watching.who_makes_way(connection, runs_folder, {own: "running"}) is None
+        assert makes_way("paused") is None and makes_way("running") is None
 
 
 def test_a_kill_near_the_limit_is_want_of_memory_and_another_is_not() -> None:
