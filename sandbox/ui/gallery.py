@@ -9,8 +9,15 @@ from sandbox.foundations.errors import SandboxError
 from sandbox.runner import gallery, trash
 from sandbox.runner.gallery import Entry
 from sandbox.ui import (
-    before_start, bring, gallery_card, gallery_filter, navigation, session, setup_link, sweep_page,
-)  # fmt: skip
+    before_start,
+    bring,
+    gallery_card,
+    gallery_filter,
+    navigation,
+    session,
+    setup_link,
+    sweep_page,
+)
 from sandbox.ui.gallery_card import chosen
 from sandbox.ui.gallery_filter import Wish
 from sandbox.ui.run_state import ENDED

@@ -46,7 +46,9 @@ def alive(pid: int) -> bool:
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A runs folder with a supervisor that is warm: its fork server has loaded torch."""
     runs = tmp_path_factory.mktemp("served") / "runs"
-    process = start_supervisor(runs)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SANDBOX_MAX_HOURS", "0.2")
+        process = start_supervisor(runs)
     eventually(lambda: list(runs.glob("catalogue-*.json")))
     yield runs
     assert process.stdin is not None
