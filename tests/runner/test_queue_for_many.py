@@ -31,14 +31,14 @@ def test_what_nobody_watches_makes_way_and_goes_on_in_its_turn(
     runs_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SANDBOX_UNWATCHED_MINUTES", str(0.5 / 60))
-    first = queue.enqueue({"steps": 300}, "ann")
+    first = queue.enqueue({"steps": 600}, "ann")
     with supervising(runs_folder, at_once=1):
-        eventually(lambda: known(first).step > 0)
+        eventually(lambda: known(first).step > 0, 60)
         other = queue.enqueue({"steps": 3}, "bob")
-        eventually(lambda: known(other).state == "done")
-        assert known(first).state != "done" and known(first).attempt <= 2
+        eventually(lambda: known(other).state == "done", 60)
+        assert known(first).state != "done"
         eventually(lambda: known(first).state == "done", 60)
-    assert known(first).attempt == 2 and known(first).step == 300
+    assert known(first).attempt >= 2 and known(first).step == 600
 
 
 @pytest.mark.parametrize("reason", ["watched", "keeps on", "same owner"])
