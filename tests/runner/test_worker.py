@@ -47,7 +47,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A runs folder with a supervisor that is warm: its fork server has loaded torch."""
     runs = tmp_path_factory.mktemp("served") / "runs"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SANDBOX_MAX_HOURS", "0.2")
+        patch.setenv("SANDBOX_MAX_HOURS", "3")
         process = start_supervisor(runs)
     eventually(lambda: list(runs.glob("catalogue-*.json")))
     yield runs
