@@ -23,6 +23,7 @@ from sandbox.store import open_run
 from tests.faults.conftest import Note
 from tests.live.serving import ROOT, free_port
 from tests.runner.small import assert_same_numbers, tiny
+from tests.runner.test_supervisor import alive
 
 KILLS = int(os.environ.get("SANDBOX_FAULT_KILLS", "100"))
 STEPS_EACH = 60
@@ -99,7 +100,8 @@ def kept(folder: Path) -> set[tuple[str, int]]:
 def victim(kind: str, run_id: str, served: Served) -> int | None:
     if kind == WORKER:
         found = queue.state(run_id)
-        return found.pid if found and found.state in ("running", "paused") else None
+        known = found.pid if found and found.state in ("running", "paused") else None
+        return known if known is not None and alive(known) else None  # the queue may not have heard yet
     child = served.child("sandbox.runner.supervisor" if kind == SUPERVISOR else "streamlit")
     return child.pid if child else None
 
