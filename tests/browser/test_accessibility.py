@@ -14,7 +14,7 @@ pytestmark = pytest.mark.e2e
 
 GRAVE = ("serious", "critical")
 PAGES = {
-    "/": ".acs-live[data-step]",
+    "/": "[data-testid=stMain] .acs-live[data-step]",
     "/sandbox": ".st-key-sandbox-train button",
     "/run?run=looked-at": ".acs-live[data-step]",
     "/reference": "[role=tab]",
@@ -48,6 +48,8 @@ def test_no_page_has_a_grave_fault(app: App, open_page: Open, looked_at: str, pa
     page = open_page(app.address + path, color_scheme=scheme)
     page.wait_for_selector(PAGES[path])
     page.wait_for_load_state("networkidle")
+    page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
+    page.wait_for_timeout(1500)  # what is fresh fades in
     if looked_at in path:
         page.evaluate(UNFOLD)
         page.wait_for_timeout(600)
