@@ -23,7 +23,6 @@ from sandbox.store import open_run
 from tests.faults.conftest import Note
 from tests.live.serving import ROOT, free_port
 from tests.runner.small import assert_same_numbers, tiny
-from tests.runner.test_supervisor import alive
 
 KILLS = int(os.environ.get("SANDBOX_FAULT_KILLS", "100"))
 STEPS_EACH = 60
@@ -101,7 +100,7 @@ def victim(kind: str, run_id: str, served: Served) -> int | None:
     if kind == WORKER:
         found = queue.state(run_id)
         known = found.pid if found and found.state in ("running", "paused") else None
-        return known if known is not None and alive(known) else None  # the queue may not have heard yet
+        return known if known is not None and _lives(known) else None  # the queue may not have heard yet
     child = served.child("sandbox.runner.supervisor" if kind == SUPERVISOR else "streamlit")
     return child.pid if child else None
 
@@ -127,11 +126,9 @@ def test_random_kills_lose_nothing(runs_folder: Path, note: Note) -> None:
                     control.pause()
                     wait(lambda: victim(kind, run_id, served), served)  # noqa: B023
                     control.resume()
-            pid = victim(kind, run_id, served)
-            assert pid is not None
             known = kept(folder)
             lost += len(before - known)
-            os.kill(pid, signal.SIGKILL)
+            pid = _kill(lambda: victim(kind, run_id, served), served)  # noqa: B023
             done[kind] += 1
             killed = time.monotonic()
             before = kept(folder)
@@ -154,6 +151,26 @@ def test_random_kills_lose_nothing(runs_folder: Path, note: Note) -> None:
         worker_back_seconds=[round(min(back), 2), round(max(back), 2)] if back else None, same_bits=True,
     )  # fmt: skip
     assert lost == 0
+
+
+def _kill(whom: Callable[[], int | None], served: Served) -> int:
+    """Kill whom it is, as soon as there is somebody, and say who it was."""
+    while True:
+        wait(whom, served)
+        pid = whom()
+        try:
+            if pid is not None:
+                os.kill(pid, signal.SIGKILL)
+                return pid
+        except ProcessLookupError:  # it has just ended by itself, with its supervisor
+            continue
+
+
+def _lives(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False
 
 
 def _step(run_id: str) -> int:
