@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from sandbox.live.alone import alone
 from sandbox.live.ghost import ghost_columns
 from sandbox.live.growing_rows import Rows, array_of
 from sandbox.live.overtaken import READING, OvertakenReadings
@@ -27,10 +28,8 @@ MOST_COLUMNS = 255
 """A column's number is one byte on the wire."""
 RATE_WINDOW = 3.0
 READINGS = "SELECT step, dtype, shape, data FROM snapshots WHERE arm=? AND name=? AND step>? ORDER BY step"
-DAMAGE = (
-    sqlite3.DatabaseError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError,
-    RecursionError,
-)  # fmt: skip
+DAMAGE: tuple[type[Exception], ...] = (sqlite3.DatabaseError, ValueError, TypeError, LookupError)
+DAMAGE += (AttributeError, ArithmeticError, RecursionError)
 """What reading a damaged database raises: SQLite's own word, or content of a kind that no writer wrote."""
 
 log = logging.getLogger(__name__)
@@ -150,6 +149,7 @@ class Feed:
         return [w for w in said if isinstance(w, dict)] if isinstance(said, list) else []
 
     # ------------------------------------------------------------ reading it
+    @alone
     def refresh(self) -> bool:
         """Take in what is new; True where anything changed. A folder that is not there yet is no error.
 
@@ -233,6 +233,7 @@ class Feed:
         )
         return [int(step) for (step,) in rows]
 
+    @alone
     def close(self) -> None:
         if self._connection is not None:
             self._connection.close()
@@ -292,8 +293,7 @@ class Feed:
                 ):
                     rows.append(step, np.frombuffer(data, dtype="<f8"))
             for name in heads:
-                known = self.rows.get((arm, name))
-                after = known.last if known else -1
+                after = known.last if (known := self.rows.get((arm, name))) else -1
                 for step, dtype, shape, data in connection.execute(READINGS, (arm, name, after)):
                     values = array_of(dtype, shape, data)
                     known = known or self.rows.setdefault((arm, name), Rows(values.shape))
