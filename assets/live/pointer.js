@@ -55,7 +55,7 @@ export function listen(chart, canvas, view) {
     const at = view.hover?.chart === chart ? view.hover.x : right;
     const to = { ArrowLeft: at - stride, ArrowRight: at + stride, Home: left, End: right }[event.key];
     if (to !== undefined) view.hover = { chart, x: inside(to), y: (top + bottom) / 2 };
-    else if (event.key === "Escape" && (view.hover || view.zoom)) { view.hover = null; view.zoomTo(null); }
+    else if (event.key === "Escape") { view.hover = null; view.schedule(); return; }  // keys.js lets go of the rest
     else if (event.key === "Enter" && view.hoverStep() !== null) view.pinStep(view.hoverStep());
     else if (event.key === "+" || event.key === "=") view.zoomTo([x.value(inside(at - (right - left) / 4)), x.value(inside(at + (right - left) / 4))]);
     else return;
