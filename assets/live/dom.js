@@ -18,6 +18,12 @@ export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
+// Room for the widest that a growing number will need, so that nothing beside it moves.
+export function reserve(node, widest) {
+  const room = `${widest.length}ch`;
+  if (node.style.minWidth !== room) node.style.minWidth = room;
+}
+
 export function number(value, digits = 3) {
   if (value === null || value === undefined || Number.isNaN(value)) return "NaN";
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";

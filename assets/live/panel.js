@@ -23,7 +23,7 @@ const RENDERERS = { curves: Curves, trajectories: Trajectories, map: AttentionMa
 const TABLE_EVERY = 2000, FILLED_SCALE = 1.45;
 const LETTERS = "A: stated by paper or code. B: two accounts agree. C: derived and checked here. D: unknown.";
 const MANY_KEYS = 4;
-const WIDE_CHIPS = 24;  // letters of chips that stand beside a title in a narrow panel
+const WIDE_CHIPS = 26;  // letters of chips that stand beside a title in a narrow panel
 const ENDED = ["stopped", "failed", "done"];
 let counter = 0;
 

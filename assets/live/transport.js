@@ -1,6 +1,6 @@
 // The transport bar: one step for every panel; plays a recorded run, or looks back in one that goes on training.
 
-import { calm, el, setText, whole } from "./dom.js";
+import { calm, el, reserve, setText, whole } from "./dom.js";
 import { icon } from "./icons.js";
 import { Onward } from "./onward.js";
 import { prepare, sizeOf } from "./theme.js";
@@ -151,6 +151,7 @@ export class Transport {
     setText(this.play, this.playing ? "Hold" : following || view.viewing >= model.step ? "Replay" : "Play");
     const shown = model.shownAt(view.until());
     setText(this.viewing, following ? `viewing step ${whole(model.step)}` : `viewing step ${whole(shown ?? until)}`);
+    reserve(this.viewing.parentNode, `viewing step ${whole(model.hello?.steps || this.last)}`);
     this.trained.hidden = !view.filled;
     setText(this.trained, `trained to step ${whole(model.step)}`);
     const here = model.events.filter((event) => !following && event[0] === until)[0];

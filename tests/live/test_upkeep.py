@@ -59,6 +59,13 @@ def test_nodes_zoom_selection_and_playhead_outlive_updates(
         expect(view.get_by_role("radiogroup", name="Seed").get_by_role("radio").nth(3)).to_be_checked()
         shown = view.get_by_role("button", name="Show standard on the curves")
         expect(shown).to_have_attribute("aria-pressed", "false")
+        view.get_by_role("button", name="Fill the screen with Loss").click()
+        run.grow(520)
+        expect(view.locator('[data-kind="loss"] .acs-words')).to_contain_text("viewing step 160")
+        expect(view.get_by_role("button", name="Reset zoom")).to_be_visible()
+        view.keyboard.press("Escape")
+        expect(view.get_by_role("radio", name="preconditioned")).to_be_checked()
+        expect(view.get_by_role("button", name="Reset zoom")).to_be_visible()
 
 
 def test_a_tip_tells_the_newest_numbers_while_the_mouse_stands_still(
