@@ -8,8 +8,15 @@ import torch
 
 from sandbox.diagnostics.family import Diagnostic, SnapshotView
 from sandbox.diagnostics.operators import METHOD, derivative_norm
-from sandbox.diagnostics.replay import module_of, parts_of, replay, weights_of
-from sandbox.diagnostics.sublayers import TITLES, Sublayer, gain_of, normalization_of, sublayers
+from sandbox.diagnostics.replay import weights_of
+from sandbox.diagnostics.sublayers import (
+    TITLES,
+    Sublayer,
+    gain_of,
+    normalization_of,
+    replayed_blocks,
+    sublayers,
+)
 from sandbox.foundations.answers import NotApplicable
 from sandbox.foundations.knobs import knob
 from sandbox.foundations.readings import Answer, PerHead, Provenance
@@ -17,7 +24,6 @@ from sandbox.mathematics.deep_norm import update_budget, xavier_gain
 from sandbox.mathematics.layer_norm import steepest_layer_norm
 from sandbox.models.placement.family import Block
 
-NO_BLOCKS = NotApplicable("This model has no residual stream with sublayers around it.")
 NO_BUDGET = (
     "The bound on an update is stated for sublayers that are normalized after they are added, as in post-LN "
     "and DeepNorm."
@@ -55,16 +61,11 @@ class ResidualGains(Diagnostic):
 
     def read(self, view: SnapshotView) -> Answer:
         """Per layer and sublayer: branch, gain, minus identity, identity path, alpha, beta and the budget."""
-        module = module_of(view)
-        if isinstance(module, NotApplicable):
-            return module
-        blocks: list[tuple[str, Block]] = parts_of(module, Block)
-        if not blocks:
-            return NO_BLOCKS
         n_samples = min(self.sequences, len(view.probe.tokens))
-        replayed = replay(view, n_samples)
-        if isinstance(replayed, NotApplicable):
-            return replayed
+        found_blocks = replayed_blocks(view, n_samples)
+        if isinstance(found_blocks, NotApplicable):
+            return found_blocks
+        blocks, replayed = found_blocks
         shape = (len(view.seeds), len(blocks), 1)
         measured = {f"{t} {word}": np.full(shape, np.nan) for t in TITLES.values() for word in MEASURED}
         for run, found in enumerate(replayed):

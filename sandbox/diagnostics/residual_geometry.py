@@ -5,11 +5,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from sandbox.attention.skeleton import MultiHeadAttention
 from sandbox.diagnostics.family import Diagnostic, SnapshotView
 from sandbox.diagnostics.heads import Heads, softmax_heads
 from sandbox.diagnostics.operators import METHOD, derivative_norm, function_of
-from sandbox.diagnostics.replay import module_of, parts_of, replay, weights_of
+from sandbox.diagnostics.replay import weights_of
+from sandbox.diagnostics.sublayers import replayed_blocks
 from sandbox.foundations.answers import NotApplicable
 from sandbox.foundations.knobs import knob
 from sandbox.foundations.readings import Answer, PerHead, Provenance
@@ -17,9 +17,7 @@ from sandbox.mathematics.block_norm import block_norm, multi_head_bound
 from sandbox.mathematics.condition import singular_values
 from sandbox.mathematics.jacobian_factors import attention_weights
 from sandbox.mathematics.theta import theta_bracket
-from sandbox.models.placement.family import Block
 
-NO_BLOCKS = NotApplicable("This model has no residual stream with blocks around it.")
 NO_BOUND = "The multi-head bound is proved for softmax heads whose outputs go unchanged into W_O."
 AGREEMENT = 1e-6
 
@@ -53,16 +51,11 @@ class ResidualGeometry(Diagnostic):
 
     def read(self, view: SnapshotView) -> Answer:
         """Per layer: "stream", "attention at least" and its bound, "block gain", "block minus identity"."""
-        module = module_of(view)
-        if isinstance(module, NotApplicable):
-            return module
-        blocks = parts_of(module, Block)
-        if not blocks:
-            return NO_BLOCKS
         n_samples = min(self.sequences, len(view.probe.tokens))
-        replayed = replay(view, n_samples)
-        if isinstance(replayed, NotApplicable):
-            return replayed
+        found_blocks = replayed_blocks(view, n_samples)
+        if isinstance(found_blocks, NotApplicable):
+            return found_blocks
+        blocks, replayed = found_blocks
         table = _Table(len(view.seeds), len(blocks))
         for run, found in enumerate(replayed):
             if not np.isfinite(found["logits"]).all():
@@ -82,7 +75,7 @@ class ResidualGeometry(Diagnostic):
                         block.attention, f"{name}.attention", weights, lambda part, x: part(x, None)
                     )
                     table.largest("attention at least", run, layer, derivative_norm(attention, tokens))
-        bound = _bounds(view, replayed, [name for name, _ in parts_of(module, MultiHeadAttention)], n_samples)
+        bound = _bounds(view, replayed, [f"{name}.attention" for name, _ in blocks], n_samples)
         if bound is not None:
             table.columns["attention bound"] = bound
         return PerHead(

@@ -11,9 +11,26 @@ from torch import Tensor, nn
 
 from sandbox.diagnostics.family import SnapshotView
 from sandbox.diagnostics.operators import Function, function_of
+from sandbox.diagnostics.replay import module_of, parts_of, replay
+from sandbox.foundations.answers import NotApplicable
 from sandbox.models.placement.family import Block
 
+NO_BLOCKS = NotApplicable("This model has no residual stream with blocks around it.")
 TITLES = {"attention": "attention", "feed_forward": "feed-forward"}
+
+
+def replayed_blocks(
+    view: SnapshotView, n_samples: int
+) -> tuple[list[tuple[str, Block]], list[dict[str, np.ndarray]]] | NotApplicable:
+    """The model's blocks by name, and per run what flows through its probes; or why there is none."""
+    module = module_of(view)
+    if isinstance(module, NotApplicable):
+        return module
+    blocks: list[tuple[str, Block]] = parts_of(module, Block)
+    if not blocks:
+        return NO_BLOCKS
+    replayed = replay(view, n_samples)
+    return replayed if isinstance(replayed, NotApplicable) else (blocks, replayed)
 
 
 def normalization_of(norm: nn.Module) -> tuple[float, bool] | None:

@@ -27,6 +27,7 @@ CHUNK = 1 << 20
 _WANTED = re.compile(
     "|".join(map(re.escape, (EXPERIMENT, DATABASE, LABELS, START))) + r"|checkpoint-\d{12}\.safetensors"
 )
+# What zipfile and zlib raise for an archive that is damaged, encrypted or packed in an unknown way.
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
 
 
@@ -40,21 +41,27 @@ def import_run(
     InvalidData where the archive holds no run, too much or something damaged; then nothing is left.
     """
     root = root or runs_root()
+    with named_faults(root):
+        (root / INCOMING).mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(dir=root / INCOMING))
+        folder.chmod(0o755)
+    try:
+        run_id = _unpack_all(source, name, folder, most_bytes)
+        _require_sound(folder, name)
+        return _put(folder, root, run_id)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        _remove_empty(root / INCOMING)
+
+
+def _unpack_all(source: Path | str | io.BytesIO, name: str, folder: Path, most_bytes: int) -> str:
+    """Unpack the run's files into `folder`; the id that the run had."""
     try:
         with zipfile.ZipFile(source) as archive:
             run_id, entries = _entries(archive, name, most_bytes)
-            with named_faults(root):
-                (root / INCOMING).mkdir(parents=True, exist_ok=True)
-                folder = Path(tempfile.mkdtemp(dir=root / INCOMING))
-                folder.chmod(0o755)
-            try:
-                for entry in entries:
-                    _unpack(archive, entry, folder)
-                _require_sound(folder, name)
-                return _put(folder, root, run_id)
-            finally:
-                shutil.rmtree(folder, ignore_errors=True)
-                _remove_empty(root / INCOMING)
+            for entry in entries:
+                _unpack(archive, entry, folder)
+            return run_id
     except FileNotFoundError as missing:
         raise InvalidData(f"There is no file {name}; give a ZIP that `export` wrote.") from missing
     except _UNREADABLE as fault:

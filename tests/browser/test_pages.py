@@ -3,7 +3,6 @@
 import base64
 import http.client
 import json
-import os
 import re
 import zlib
 
@@ -34,15 +33,14 @@ IN_PLACE = "[data-testid=stMain] .acs-live[data-step]"
 STEP = "() => Number(document.querySelector('.acs-time input').value)"
 
 
-def test_home_plays_its_recorded_run_within_a_second_of_opening(app: App, open_page: Open) -> None:
+def test_home_plays_its_recorded_run_soon_after_opening(app: App, open_page: Open) -> None:
     open_page(app.address).wait_for_selector(".acs-live[data-step]")  # the server has answered before
-    # A second on a machine that is not overloaded; other tests may be running on this one.
-    owed = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1) / 2)
+    # The promised second is measured in benchmarks/ui_costs.py; here other tests share the machine.
     took: list[float] = []
-    while not took or (min(took) >= owed and len(took) < 8):
+    while not took or (min(took) >= 2.0 and len(took) < 8):
         took.append(seconds_to_play(open_page("about:blank"), app.address))
     say(f"the recorded run plays {min(took):.2f} s after the page was asked for, at attempt {len(took)}")
-    assert min(took) < owed
+    assert min(took) < 2.0
 
 
 def test_homes_run_goes_on_playing_when_the_page_takes_it_over(app: App, open_page: Open) -> None:

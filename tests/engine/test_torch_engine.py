@@ -19,6 +19,7 @@ from sandbox.experiment.experiment import from_plain_experiment
 from sandbox.foundations.errors import DeviceUnavailable, InvalidData, InvalidExperiment
 from sandbox.models.encoder import Encoder
 from tests.engine.arms import ARMS, OTHER_ARMS, Setting
+from tests.engine.isolation import assert_a_broken_run_leaves_the_others_alone
 
 every_arm = pytest.mark.parametrize("setting", ARMS.values(), ids=ARMS)
 every_device = pytest.mark.parametrize("device", available_devices())
@@ -112,21 +113,8 @@ def test_one_run_leaves_a_groups_state_and_goes_on_alone(setting: Setting) -> No
 @every_arm
 @every_device
 def test_a_run_that_is_not_a_number_leaves_the_others_alone(setting: Setting, device: str) -> None:
-    seeds = (1, 2, 3, 4)
-    sound, broken = TorchGroup(setting, seeds, device), TorchGroup(setting, seeds, device)
-    sound.advance(3)
-    broken.advance(3)
-    state = broken.state()
-    state["theta"][2, 4] = np.nan
-    broken.load(state)
-    expected, losses = sound.advance(8), broken.advance(8)
-    others = [0, 1, 3]
-    assert np.isnan(losses[1:, 2]).all()
-    assert same(losses[:, others], expected[:, others])
-    assert same(broken.theta()[others], sound.theta()[others])
-    expected_metrics, metrics = sound.evaluate(), broken.evaluate()
-    assert all(same(metrics[name][others], expected_metrics[name][others]) for name in metrics)
-    assert np.isnan(metrics["test_loss"][2]) and metrics["test_accuracy"][2] == 0
+    sound, broken = (TorchGroup(setting, (1, 2, 3, 4), device) for _ in range(2))
+    assert_a_broken_run_leaves_the_others_alone(sound, broken, 8)
 
 
 @every_arm

@@ -12,7 +12,8 @@ from sandbox.runner import queue
 from sandbox.runner.control import supervisor_runs
 from tests.faults.conftest import Note
 from tests.runner.small import tiny
-from tests.runner.test_supervisor import ROOT, eventually, known, supervising
+from tests.runner.test_supervisor import ROOT, supervising
+from tests.runner.waiting import eventually, known
 
 PAIRS = 10
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(1200)]

@@ -1,6 +1,7 @@
 """The pages as Streamlit runs them, with the catalogue in place and no trainer behind."""
 
 import json
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +18,12 @@ from tests.live.synthetic import SyntheticRun
 from tests.ui import described
 
 Open = Callable[..., AppTest]
+
+
+@pytest.fixture(autouse=True)
+def main_module_put_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Streamlit leaves its script behind as __main__, which workers started later would run first."""
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
 
 
 @pytest.fixture

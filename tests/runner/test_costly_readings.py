@@ -2,7 +2,6 @@
 
 import os
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -20,6 +19,7 @@ from sandbox.runner.side_reading import Outcome, SideReading
 from sandbox.store import RunWriter, open_run
 from tests.diagnostics.views import random_view
 from tests.runner.small import assert_same_numbers, tiny_experiment
+from tests.runner.waiting import eventually
 
 SINGULAR = {"singular values": Diagnostic.variants["singular values"]()}
 
@@ -48,13 +48,6 @@ def outcome_of(side: SideReading, patience: float = 20.0) -> Outcome:
         if found is not None:
             return found
     raise AssertionError("the reading never ended")
-
-
-def eventually(condition: Callable[[], bool], patience: float = 20.0) -> None:
-    deadline = time.monotonic() + patience
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def test_a_reading_beside_the_trainer_is_the_same_reading() -> None:

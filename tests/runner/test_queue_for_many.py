@@ -12,7 +12,8 @@ from sandbox.runner import pace, queue, watching
 from sandbox.runner.limits import refuse_beyond, stored_bytes
 from sandbox.runner.memory import MemoryWatch, oom_kills, resident
 from sandbox.runner.retry import RetryRule
-from tests.runner.test_supervisor import eventually, known, supervising
+from tests.runner.test_supervisor import supervising
+from tests.runner.waiting import eventually, known
 
 PLAIN = {"task": {"kind": "t"}, "model": {"kind": "m"}, "seeds": [0], "steps": 100}
 

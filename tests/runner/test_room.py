@@ -14,7 +14,8 @@ from sandbox.runner.execution import Execution
 from sandbox.runner.room import BALLAST, DISK_FULL, Ballast, keep_within_budget
 from sandbox.store import RunWriter, StorageFull, open_run
 from tests.runner.small import assert_same_numbers, tiny_experiment
-from tests.runner.test_supervisor import eventually, known, supervising
+from tests.runner.test_supervisor import supervising
+from tests.runner.waiting import eventually, known
 
 
 def test_a_disk_that_fills_pauses_the_run_and_it_goes_on_with_the_same_bits(

@@ -5,9 +5,8 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from sandbox.cli import main
 from sandbox.foundations.errors import InvalidKnob
 from sandbox.runner import server
 from sandbox.runner.control import supervisor_runs
+from tests.runner.waiting import eventually
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = "import streamlit as st\nst.write('here')\n"
@@ -28,13 +28,6 @@ from sandbox.runner import server
 server.app_script = lambda: Path(sys.argv[1])
 sys.exit(server.serve(int(sys.argv[2]), None, ["lab.example"]))
 """
-
-
-def eventually(truth: Callable[[], object], seconds: float = 60.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not truth():
-        assert time.monotonic() < deadline, "it never came true"
-        time.sleep(0.05)
 
 
 def free_port() -> int:

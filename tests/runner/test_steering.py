@@ -2,7 +2,6 @@
 
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +11,7 @@ from sandbox.runner.control import RunControl
 from sandbox.runner.execution import Execution
 from sandbox.store import open_run
 from tests.runner.small import tiny_experiment
-
-
-def eventually(truth: Callable[[], object], seconds: float = 20.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not truth():
-        assert time.monotonic() < deadline, "it never came true"
-        time.sleep(0.002)
+from tests.runner.waiting import eventually
 
 
 class Live:

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing.context import ForkServerProcess
 from multiprocessing.forkserver import _forkserver
@@ -21,6 +21,7 @@ from sandbox.runner.control import supervisor_runs
 from sandbox.runner.retry import SAME_STEP
 from sandbox.runner.supervisor import Supervisor
 from tests.runner.fake_jobs import fake_answers, fake_job
+from tests.runner.waiting import alive, eventually, known
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -36,26 +37,6 @@ def supervising(runs: Path, at_once: int = 2) -> Iterator[Supervisor]:
         supervisor.end()
         thread.join(timeout=20)
         assert not thread.is_alive()
-
-
-def eventually(truth: Callable[[], object], seconds: float = 20.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not truth():
-        assert time.monotonic() < deadline, "it never came true"
-        time.sleep(0.01)
-
-
-def known(run_id: str) -> queue.QueuedRun:
-    found = queue.state(run_id)
-    assert found is not None
-    return found
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 def test_runs_are_done_in_the_order_they_were_asked_for(runs_folder: Path) -> None:

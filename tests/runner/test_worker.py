@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,29 +17,10 @@ from sandbox.runner.control import RunControl, ensure_supervisor, start_supervis
 from sandbox.runner.pace import read_pace
 from sandbox.store import open_run
 from tests.runner.small import assert_same_numbers, tiny, tiny_experiment
+from tests.runner.waiting import eventually, known
 
 ROOT = Path(__file__).resolve().parents[2]
 STEPS = 120
-
-
-def eventually(truth: Callable[[], object], seconds: float = 60.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not truth():
-        assert time.monotonic() < deadline, "it never came true"
-        time.sleep(0.01)
-
-
-def known(run_id: str) -> queue.QueuedRun:
-    found = queue.state(run_id)
-    assert found is not None
-    return found
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sandbox.cli import main
 from sandbox.foundations.errors import InvalidData
-from sandbox.store import RunWriter, open_run, run_folders
+from sandbox.store import RunWriter, importing, open_run, run_folders
 from sandbox.store.export import export
 from sandbox.store.importing import import_run
 
@@ -136,12 +136,15 @@ def test_what_is_no_run_is_one_sentence_and_leaves_nothing(
     assert everything(tmp_path / "other") <= set()
 
 
-def test_a_bomb_is_refused_before_it_is_unpacked(archive: Path, tmp_path: Path) -> None:
+def test_a_bomb_is_refused_before_it_is_unpacked(
+    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importing, "_unpack", lambda *_: pytest.fail("something was unpacked"))
     packed(unpacked(archive) | {"brisk-otter-7/run.sqlite": bytes(30_000_000)}, archive)
     assert archive.stat().st_size < 200_000
     with pytest.raises(InvalidData, match="unpacks to 30 MB and may have 20"):
         import_run(archive, "run.zip", tmp_path / "other", most_bytes=20_000_000)
-    assert not (tmp_path / "other").exists()
+    assert not list((tmp_path / "other").iterdir())
 
 
 def test_a_file_that_stands_there_twice_is_refused(archive: Path, tmp_path: Path) -> None:

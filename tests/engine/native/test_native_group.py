@@ -22,6 +22,7 @@ from sandbox.models.visual_model import VisualModel
 from sandbox.tasks.listops import ListOps
 from sandbox.tasks.sparse_modular_addition import SparseModularAddition
 from tests.engine.arms import Setting
+from tests.engine.isolation import assert_a_broken_run_leaves_the_others_alone
 from tests.engine.test_torch_engine import same
 
 SMALL = SparseModularAddition(n_train=300, n_test=200)
@@ -166,19 +167,7 @@ def test_the_builds_for_x86_agree_bit_for_bit(setting: Setting):
 
 def test_a_run_that_is_not_a_number_leaves_the_others_alone():
     sound, broken = (NativeGroup(SETTINGS["paper"], (1, 2, 3, 4)) for _ in range(2))
-    sound.advance(3)
-    broken.advance(3)
-    state = broken.state()
-    state["theta"][2, 4] = np.nan
-    broken.load(state)
-    expected, losses = sound.advance(20), broken.advance(20)
-    others = [0, 1, 3]
-    assert np.isnan(losses[1:, 2]).all()
-    assert same(losses[:, others], expected[:, others])
-    assert same(broken.theta()[others], sound.theta()[others])
-    metrics = broken.evaluate()
-    assert np.isnan(metrics["test_loss"][2]) and metrics["test_accuracy"][2] == 0
-    assert all(same(metrics[name][others], value[others]) for name, value in sound.evaluate().items())
+    assert_a_broken_run_leaves_the_others_alone(sound, broken, 20)
 
 
 def test_weights_that_saturate_everything_give_finite_losses():
