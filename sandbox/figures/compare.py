@@ -8,11 +8,11 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 from plotly.subplots import make_subplots
 
-from sandbox.figures.drawing import Drawing, blank, literal, says
-from sandbox.figures.groups import Middle, middle
+from sandbox.figures.drawing import GROUPED, Drawing, blank, literal, says, shares
 from sandbox.figures.lines import band, drawable, mean_line, thin_line
 from sandbox.figures.palette import arm_style
 from sandbox.figures.rails import Rails
+from sandbox.mathematics.group_band import BandKind, GroupBand, group_band
 from sandbox.mathematics.statistics import mean_band
 from sandbox.store.compared import Axis, Compared, Difference
 
@@ -34,8 +34,8 @@ class Look:
 
     axis: Axis = "step"
     log: bool = False
-    interval: bool = False
-    """Bands are the 95 % Student interval of the mean; else from the least to the greatest seed."""
+    band: BandKind = "range"
+    """What the bands are."""
     smooth: int = 0
     """Points to either side over which each seed is smoothed; the raw lines stay behind."""
     share: bool = False
@@ -92,7 +92,7 @@ def difference_figure(
         (gap, interval) for gap, interval in zip(differences, bands, strict=True) if len(gap.x) and gap.seeds
     ]
     if not shown:
-        return says("No seed is in both groups at a common place; choose groups that share seeds.", look.dark)
+        return says(nothing_shared(look.axis), look.dark)
     reference = shown[0][0].reference
     unit = f"{metric}, less that of {reference}"
     figure = blank(f"compare/{metric}/difference", AXIS_WORDS[look.axis], literal(unit), look.dark)
@@ -108,12 +108,15 @@ def difference_figure(
         mean_line(
             figure, name, f"{name}: mean of {int(found.n.max())} pairs", gap.x, found.mean, found.n, style
         )
-        if gap.interpolated:
-            notes.append(f"{gap.label}: interpolated between its own points, at the places of {reference}")
+        if gap.apart:
+            notes.append(
+                f"{gap.label}: pairs at the {len(gap.x)} places where both were recorded, and none at the "
+                f"{gap.apart} where one was; nothing is interpolated"
+            )
     figure.update_yaxes(title_standoff=STANDOFF)
     figure.add_hline(y=0, line={"color": "gray", "width": 1, "dash": "dot"})
     if look.share:
-        figure.update_layout(yaxis={"tickformat": "+.0%"})
+        shares(figure, signed=True)
     bound = "bands: 95 % percentile bootstrap of the paired mean, 4,999 resamples of the seeds"
     notes += [
         bound if any(interval is not None for _, interval in shown) else "no band: no interval could be made"
@@ -123,6 +126,13 @@ def difference_figure(
     return Drawing(
         figure, tuple(notes), f"Paired differences of {metric} from {reference}. Latest: {latest}."
     )
+
+
+def nothing_shared(axis: Axis) -> str:
+    """Why there is no paired difference, in a sentence."""
+    if axis == "seconds":
+        return "Arms differ in their pace, so that no two are recorded at the same second; align by steps."
+    return "No seed is in both groups at a place where both were recorded; choose groups that share seeds."
 
 
 def _cells(
@@ -156,6 +166,7 @@ def _cells(
         for k in ("gridcolor", "linecolor", "showline", "zeroline", "ticks", "tickcolor")
         if k in axis
     }
+    figure.update_xaxes(**GROUPED)
     low, high = _range(known, look.log)
     figure.update_xaxes(**style)
     figure.update_yaxes(**style, type="log" if look.log else "linear", range=[low, high], title=None)
@@ -168,7 +179,7 @@ def _cells(
         row, column = number // n_columns + 1, number % n_columns + 1
         lost += _cell(figure, cell, title, look, row, column)
     if look.share and not look.log:
-        figure.update_yaxes(tickformat=".0%")
+        shares(figure)
     figure.update_layout(showlegend=False, margin={"t": 40}, hovermode="closest")
     figure.update_xaxes(title={"text": AXIS_WORDS[look.axis], "font": {"size": 12}}, row=n_rows)
     notes = _notes(known, look)
@@ -208,9 +219,9 @@ def _draw(figure: go.Figure, rails: Rails, group: Compared, look: Look) -> None:
     mean_line(figure, name, label, group.x, drawable(found.middle, look.log), found.n, style)
 
 
-def _middle(group: Compared, look: Look) -> Middle:
+def _middle(group: Compared, look: Look) -> GroupBand:
     """The group's statistics over all of its seeds, whatever else is shown."""
-    return middle(group.values, look.log, look.interval)
+    return group_band(group.values, look.band, look.log)
 
 
 def _one_seed(group: Compared, seed: int) -> Compared:
@@ -234,7 +245,8 @@ def _range(groups: Sequence[Compared], log: bool) -> tuple[float, float]:
 
 def _shares(figure: go.Figure, look: Look) -> None:
     if look.share and not look.log:
-        figure.update_layout(yaxis={"range": [-0.02, 1.02], "tickformat": ".0%"})
+        figure.update_yaxes(range=[-0.02, 1.02])
+        shares(figure)
 
 
 def _notes(groups: Sequence[Compared], look: Look) -> list[str]:

@@ -8,6 +8,10 @@ HEIGHT = 420
 FONT = '"Source Sans", "Source Sans Pro", system-ui, sans-serif'
 
 
+GROUPED = {"separatethousands": True, "exponentformat": "none"}
+"""Of an axis of steps: 12,000, as everywhere, instead of 12k."""
+
+
 @dataclass(frozen=True, eq=False)
 class Drawing:
     """A figure, the honesty lines below it, and its text alternative."""
@@ -44,7 +48,7 @@ def blank(name: str, x: str, y: str, dark: bool, height: int = HEIGHT) -> go.Fig
                 "x": 0,
                 "groupclick": "togglegroup",
             },
-            "xaxis": {**axis, "title": {"text": x, "font": {"size": 13}}},
+            "xaxis": {**axis, "title": {"text": x, "font": {"size": 13}}, **GROUPED},
             "yaxis": {**axis, "title": {"text": y, "font": {"size": 13}}},
         }
     )
@@ -57,6 +61,16 @@ def says(sentence: str, dark: bool) -> Drawing:
     # Plotly reads a little HTML in texts: what comes from elsewhere is taken literally.
     figure.add_annotation(text=literal(sentence), showarrow=False, x=0.5, y=0.5, xref="paper", yref="paper")
     return Drawing(figure, alt=sentence)
+
+
+def shares(figure: go.Figure, *, signed: bool = False) -> None:
+    """Let the y axis write shares in percent, as everywhere: 50 %, and with `signed` +50 %."""
+    plain = {f"{n}%": f"{n} %" for n in range(101)}
+    less = {f"−{n}%": f"−{n} %" for n in range(1, 101)}
+    more = {f"+{n}%": f"+{n} %" for n in range(101)}
+    figure.update_yaxes(
+        tickformat="+.0%" if signed else ".0%", labelalias={**plain, **less, **(more if signed else {})}
+    )
 
 
 def literal(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Group band: what stands for all seeds at each step, a middle between two ends, and how many are behind it."""
+"""Group band: what stands for all seeds at each step, a middle between two ends, and how many seeds."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 
 from sandbox.foundations.errors import RunUnavailable
+from sandbox.foundations.written import whole
 from sandbox.store.folder import read_experiment
+from sandbox.store.forks import origin
 from sandbox.store.labels import Labels, read_labels
 from sandbox.store.lost_seeds import lost_at
+from sandbox.store.rows import BEFORE
 from sandbox.store.run_reader import Run, open_run
 from sandbox.store.summary import ArmSummary, summarize
 
@@ -20,6 +23,8 @@ SMALL_CURVES = ("test_accuracy", "test_loss", "loss")
 """What the small curve shows: the first of these that a run has."""
 MOST_METRICS = 80
 MOST_SETTINGS = 400
+ORIGIN = "goes on from"
+"""Among flat settings: the run and step that a fork begins with, in place of how it came there."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,7 +134,7 @@ def _metrics(run: Run, arm: str) -> dict[str, float]:
     steps, _ = run.group_curve("test_accuracy", arm)
     sound = np.isinf(lost_at(run, arm))
     ends = (run.status["step"] - 1, int(steps[-1]) - 1 if len(steps) else -1, -1)
-    for name in run.scalar_names(arm):
+    for name in (name for name in run.scalar_names(arm) if not name.startswith(BEFORE)):
         last = _last_row(run, name, arm, ends)
         last = last[sound] if len(last) else last
         finite = last[np.isfinite(last)]
@@ -182,7 +187,8 @@ def small_curve(run: Run, arm: str) -> SmallCurve:
 def flat_settings(plain: dict[str, Any]) -> dict[str, Any]:
     """The settings of an experiment by dotted name, without seeds, arms and schema, which stand apart.
 
-    {"task": {"kind": "listops"}, "steps": 9} becomes {"task": "listops", "steps": 9}.
+    {"task": {"kind": "listops"}, "steps": 9} becomes {"task": "listops", "steps": 9}. Of a fork there is one
+    line, ORIGIN; the values that its arms go on with are theirs.
     """
     found: dict[str, Any] = {}
 
@@ -193,7 +199,9 @@ def flat_settings(plain: dict[str, Any]) -> dict[str, Any]:
         elif len(found) < MOST_SETTINGS:
             found[place] = value if isinstance(value, int | float | str | bool) else repr(value)[:80]
 
-    walk("", {k: v for k, v in plain.items() if k not in ("schema", "seeds", "arms")})
+    walk("", {k: v for k, v in plain.items() if k not in ("schema", "seeds", "arms", "fork")})
+    if (begin := origin(plain)) is not None:
+        found[ORIGIN] = f"{begin[0]} at step {whole(begin[1])}"
     return found
 
 

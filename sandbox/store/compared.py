@@ -9,7 +9,9 @@ from jaxtyping import Float
 
 from sandbox.foundations.errors import InvalidData
 from sandbox.mathematics.smoothing import moving_mean
+from sandbox.store.forks import begun_at
 from sandbox.store.lost_seeds import lost_at
+from sandbox.store.rows import BEFORE
 from sandbox.store.run_reader import Run
 
 Axis = Literal["step", "examples", "seconds", "event"]
@@ -34,6 +36,7 @@ class Compared:
     left_out: int = 0
     """Seeds that cannot stand on this axis, because the event never came to them."""
     batch_size: int = 0
+    axis: Axis = "step"
 
     def smoothed(self, reach: int) -> "Compared":
         """Each seed smoothed by itself over `reach` points to either side."""
@@ -43,7 +46,7 @@ class Compared:
 
 @dataclass(frozen=True, eq=False)
 class Difference:
-    """A group less the reference, seed by seed, where both have a value."""
+    """A group less the reference, seed by seed, at the places where both were recorded and at no other."""
 
     label: str
     reference: str
@@ -51,17 +54,23 @@ class Difference:
     x: Float[np.ndarray, " n"]
     values: Float[np.ndarray, "n seed"]
     place: int
-    interpolated: bool
-    """Whether the group had no values of its own at the places of the reference."""
+    apart: int
+    """Places that one of the two has within the range of both, and the other has not."""
 
 
 def metrics(run: Run, arm: str) -> list[str]:
     """What can be compared: every curve, and every column of a reading per head as `diagnostic/column`."""
-    found = run.scalar_names(arm)
+    found = [name for name in run.scalar_names(arm) if not name.startswith(BEFORE)]
     for kind in run.reading_kinds(arm):
         if (run.meta(f"reading/{run.arms.index(arm)}/{kind}") or {}).get("type") == "PerHead":
             found += [f"{kind}/{column}" for column in run.reading_columns(kind, arm)]
     return found
+
+
+def maps(run: Run, arm: str) -> list[str]:
+    """The kinds of reading that are attention maps."""
+    metas = {kind: run.meta(f"reading/{run.arms.index(arm)}/{kind}") or {} for kind in run.reading_kinds(arm)}
+    return [kind for kind, meta in metas.items() if meta.get("type") == "AttentionMap"]
 
 
 def events(run: Run, arm: str) -> list[str]:
@@ -98,25 +107,31 @@ def group(
         place,
         0,
         int(plain.get("batch_size", 0)),
+        axis,
     )
     if axis == "examples":
         if made.batch_size < 1:
             raise InvalidData(f"Run {run.id} does not say its batch size; align by steps.")
         return replace(made, x=made.x * made.batch_size)
     if axis == "seconds":
-        return replace(made, x=made.x * seconds_per_step(run, arm))
+        own = np.maximum(made.x - begun_at(plain), 0.0)
+        return replace(made, x=own * seconds_per_step(run, arm))
     return _aligned(made, event_steps(run, arm, event)) if axis == "event" else made
 
 
 def seconds_per_step(run: Run, arm: str) -> float:
-    """The arm's mean time per step, all its seeds together; InvalidData where the run did not measure it."""
+    """The arm's mean time per step, all its seeds together; InvalidData where the run did not measure it.
+
+    The clock of a run that goes on from another begins with it.
+    """
     status = run.status
+    steps = int(status["step"]) - begun_at(run.experiment)
     spent = (status.get("arm_seconds") or {}).get(arm)
     if spent is None and len(run.arms) == 1:
         spent = status["seconds"]
-    if spent is None or not status["step"]:
+    if spent is None or steps < 1:
         raise InvalidData(f"Run {run.id} has not measured the time of arm {arm[:60]!r}; align by steps.")
-    return float(spent) / int(status["step"])
+    return float(spent) / steps
 
 
 def event_steps(run: Run, arm: str, event: str) -> Float[np.ndarray, " seed"]:
@@ -139,32 +154,35 @@ def event_steps(run: Run, arm: str, event: str) -> Float[np.ndarray, " seed"]:
 
 
 def difference(of: Compared, reference: Compared) -> Difference:
-    """`of` less `reference` over the seeds that both have, at the reference's places within both ranges.
+    """`of` less `reference` over the seeds that both have, at the places where both were recorded.
 
-    Where `of` has no value at such a place it is interpolated linearly between its neighbours.
+    Nothing is interpolated or carried forward: a pair is of one place. By seconds there is no such place but
+    the start, because arms differ in their pace; the difference is then empty.
     """
     seeds = tuple(seed for seed in of.seeds if seed in reference.seeds)
     mine, theirs = ([side.seeds.index(seed) for seed in seeds] for side in (of, reference))
-    if not len(of.x) or not len(reference.x):
-        empty = np.zeros((0, len(seeds)))
-        return Difference(of.label, reference.label, seeds, np.zeros(0), empty, of.place, False)
-    inside = (reference.x >= of.x[0]) & (reference.x <= of.x[-1])
-    x = reference.x[inside]
-    exact = bool(np.isin(x, of.x).all())
-    if exact:
-        own = of.values[np.searchsorted(of.x, x)][:, mine]
-    else:
-        own = np.stack([_between(x, of.x, of.values[:, column]) for column in mine], axis=1)
-    gap = own - reference.values[inside][:, theirs]
-    return Difference(
-        of.label, reference.label, seeds, x, gap.reshape(len(x), len(seeds)), of.place, not exact
+    x = np.intersect1d(of.x, reference.x)
+    if "seconds" in (of.axis, reference.axis):
+        x = x[:0]
+    own, others = (
+        side.values[np.searchsorted(side.x, x)][:, columns].reshape(len(x), len(seeds))
+        for side, columns in ((of, mine), (reference, theirs))
     )
+    return Difference(of.label, reference.label, seeds, x, own - others, of.place, _apart(of, reference, x))
 
 
-def at_place(of: Compared, x: float) -> Float[np.ndarray, " seed"]:
-    """The last values of every seed at or before `x`; NaN before the first."""
+def _apart(of: Compared, reference: Compared, shared: np.ndarray) -> int:
+    if not len(of.x) or not len(reference.x):
+        return 0
+    first, last = max(of.x[0], reference.x[0]), min(of.x[-1], reference.x[-1])
+    either = np.union1d(of.x, reference.x)
+    return int(((either >= first) & (either <= last)).sum()) - len(shared)
+
+
+def at_place(of: Compared, x: float) -> tuple[float, Float[np.ndarray, " seed"]]:
+    """The last place at or before `x` with the values of every seed there; NaN before the first."""
     at = int(np.searchsorted(of.x, x, side="right")) - 1
-    return of.values[at].copy() if at >= 0 else np.full(len(of.seeds), np.nan)
+    return (float(of.x[at]), of.values[at].copy()) if at >= 0 else (np.nan, np.full(len(of.seeds), np.nan))
 
 
 def last_common(groups: Sequence[Compared]) -> float:
@@ -193,15 +211,3 @@ def _aligned(of: Compared, at: np.ndarray) -> Compared:
     for column in kept:
         values[np.searchsorted(places, of.x - zero[column]), column] = of.values[:, column]
     return replace(of, x=places, values=values, left_out=len(of.seeds) - len(kept))
-
-
-def _between(x: np.ndarray, places: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Linear interpolation that has no value where a neighbour has none."""
-    right = np.clip(np.searchsorted(places, x), 1, max(len(places) - 1, 1))
-    if len(places) == 1:
-        return np.full(len(x), values[0])
-    left = right - 1
-    share = (x - places[left]) / (places[right] - places[left])
-    with np.errstate(invalid="ignore"):  # what is not finite stays so
-        found = values[left] * (1 - share) + values[right] * share
-    return np.where(share == 0, values[left], np.where(share == 1, values[right], found))

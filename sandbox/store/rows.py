@@ -12,6 +12,8 @@ import numpy as np
 
 LAST = 2**62
 """A step after every step."""
+BEFORE = "parent/"
+"""What names begin with that hold the past of a run's parent, and nothing that the run itself recorded."""
 
 _SCALARS = (
     "SELECT step, data FROM scalars WHERE arm = ? AND name = ? AND step > ? AND step <= ? ORDER BY step"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sandbox.mathematics.statistics import PairedDifference, finite_median, paired_difference
+from sandbox.store.forks import begun_at
 from sandbox.store.run_reader import Run
 
 TARGET = 0.98
@@ -121,10 +122,11 @@ def _first(steps: np.ndarray, at: np.ndarray) -> float:
 
 
 def _seconds_per_step(run: Run, status: dict[str, object], arm: str) -> float | None:
-    """From the arm's own clock; one arm alone may use the run's."""
+    """From the arm's own clock over the run's own steps; one arm alone may use the run's clock."""
     step, seconds, per_arm = status.get("step"), status.get("seconds"), status.get("arm_seconds")
-    if not isinstance(step, int) or step < 1:
+    own = step - begun_at(run.experiment) if isinstance(step, int) else 0
+    if own < 1:
         return None
     if isinstance(per_arm, dict) and arm in per_arm:
-        return float(per_arm[arm]) / step
-    return seconds / step if isinstance(seconds, int | float) and len(run.arms) == 1 else None
+        return float(per_arm[arm]) / own
+    return seconds / own if isinstance(seconds, int | float) and len(run.arms) == 1 else None

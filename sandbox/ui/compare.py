@@ -4,39 +4,36 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import streamlit as st
 
 from sandbox.foundations.errors import SandboxError
-from sandbox.runner import gallery, resampling
+from sandbox.runner import gallery
 from sandbox.store import Run, open_run, run_path
 from sandbox.store import compared as curves
-from sandbox.store.compared import Compared, Difference
-from sandbox.ui import compare_controls, compare_files, compare_picture, compare_words, gone, session
+from sandbox.store.compared import Compared
+from sandbox.ui import (
+    compare_controls,
+    compare_files,
+    compare_maps,
+    compare_picture,
+    compare_standings,
+    compare_words,
+    gone,
+    session,
+)
 from sandbox.ui.compare_settings import Setting, by_design, differing, setting_of, warnings
 from sandbox.ui.compare_table import settings_table, standings_table
 from sandbox.ui.compare_view import CompareView, fitted, from_params
-from sandbox.ui.compare_words import Standing
 from sandbox.ui.run_state import ENDED
 from sandbox.ui.words import escaped
 
 TICK = 3.0
 MOST_TOLD = 6
-
-
-@dataclass(frozen=True, eq=False)
-class Chosen:
-    """What is compared, opened and read."""
-
-    view: CompareView
-    runs: dict[str, Run]
-    names: dict[str, str]
-    labels: dict[str, str]
-    """Group -> its name in this comparison."""
-    groups: list[Compared]
-    settings: list[Setting]
+Part = tuple[str, Run, str]
+"""A group with its run and arm."""
 
 
 def show() -> None:
@@ -127,26 +124,43 @@ def _compare(view: CompareView, runs: dict[str, Run], names: dict[str, str]) -> 
     knobs = [name for name, row in differing(settings).items() if all(v is not None for v in row)]
     compare_controls.choose_look([(run, arm) for _, run, arm in parts], labels, knobs)
     view = replace(compare_controls.view(), runs=tuple(runs))
+    if any(view.metric in curves.maps(run, arm) for _, run, arm in parts):
+        compare_maps.pictures(view, parts, labels, settings)
+    else:
+        _curves(view, runs, parts, labels, settings, bool(unfair))
+    compare_files.link(view, runs)
+
+
+def _curves(
+    view: CompareView,
+    runs: dict[str, Run],
+    parts: list[Part],
+    labels: dict[str, str],
+    settings: list[Setting],
+    unfair: bool,
+) -> None:
+    """Curves: where every group stands, in a sentence, and then as a picture or a table."""
     try:
         groups = [
-            curves.group(run, arm, view.metric, view.by, view.event, labels[group], _style(group, view, runs))
+            curves.group(run, arm, view.metric, view.by, view.event, labels[group], _style(group, runs))
             for group, run, arm in parts
         ]
     except SandboxError as error:
         st.info(escaped(str(error)))
         return
-    chosen = Chosen(view, runs, names, labels, groups, settings)
-    at = _place(chosen)
-    standings, gaps, bands = _standings(chosen, at, resting=_resting(runs))
-    reference = labels.get(view.reference) or groups[0].label
-    said = compare_words.sentences(view.metric, view.by, at, standings, reference, bool(unfair))
+    at = _place(groups)
+    index = view.groups.index(view.reference) if view.reference in view.groups else 0
+    found, gaps, bands = compare_standings.standings(
+        groups, groups[index], at, whole=view.show == "difference", resting=_resting(runs)
+    )
+    reference = groups[index].label
+    said = compare_words.sentences(view.metric, view.by, at, found, reference, unfair)
     st.markdown("\n".join([escaped(said[0]), "", *(f"- {escaped(line)}" for line in said[1:])]))
     if view.show == "table":
         with st.container(key="compare.table"):
-            st.markdown(standings_table(view.metric, standings, groups, runs, reference))
+            st.markdown(standings_table(view, found, groups, runs, reference))
     else:
         compare_picture.picture(view, groups, settings, gaps, bands)
-    compare_files.link(view, runs)
 
 
 def _run_and_arm(group: str, runs: dict[str, Run]) -> tuple[Run, str]:
@@ -154,7 +168,7 @@ def _run_and_arm(group: str, runs: dict[str, Run]) -> tuple[Run, str]:
     return runs[run_id], runs[run_id].arms[int(arm)]
 
 
-def _style(group: str, view: CompareView, runs: dict[str, Run]) -> int:
+def _style(group: str, runs: dict[str, Run]) -> int:
     """The palette's place of a group: its arm's in one run, else its own among all groups of these runs."""
     run_id, _, arm = group.partition(":")
     before = 0
@@ -165,10 +179,10 @@ def _style(group: str, view: CompareView, runs: dict[str, Run]) -> int:
     return before
 
 
-def _place(chosen: Chosen) -> float:
+def _place(groups: list[Compared]) -> float:
     """The place that is looked at, and the slider that moves it."""
-    last = curves.last_common(chosen.groups)
-    places = [float(x) for x in chosen.groups[0].x if x <= last] if not math.isnan(last) else []
+    last = curves.last_common(groups)
+    places = [float(x) for x in groups[0].x if x <= last] if not math.isnan(last) else []
     thinned = (
         [places[i] for i in np.unique(np.linspace(0, len(places) - 1, 200).astype(int))] if places else []
     )
@@ -177,74 +191,6 @@ def _place(chosen: Chosen) -> float:
     if at is None or not thinned:
         return thinned[-1] if thinned else math.nan
     return min(thinned, key=lambda place: abs(place - at))
-
-
-Bands = list[tuple[np.ndarray, np.ndarray] | None]
-
-
-def _standings(chosen: Chosen, at: float, resting: bool) -> tuple[list[Standing], list[Difference], Bands]:
-    """Every group at the place, its difference from the reference, and the bootstrap's bands."""
-    view, groups = chosen.view, chosen.groups
-    index = view.groups.index(view.reference) if view.reference in view.groups else 0
-    reference = groups[index]
-    gaps = [curves.difference(group, reference) for group in groups if group is not reference]
-    here = [_values_at(gap, at) for gap in gaps]
-    bands, found = (
-        _bootstrap(gaps, here, whole=view.show == "difference") if resting else ([None] * len(gaps), {})
-    )
-    standings = []
-    for group in groups:
-        values = tuple(curves.at_place(group, at)) if not math.isnan(at) else ()
-        if group is reference:
-            standings.append(Standing(label=group.label, values=values))
-            continue
-        number = [g for g in groups if g is not reference].index(group)
-        standings.append(
-            Standing(
-                label=group.label,
-                values=values,
-                difference=compare_words.of_pairs(here[number]),
-                bootstrap=found.get(number),
-            )
-        )
-    return standings, gaps, bands
-
-
-def _values_at(gap: Difference, at: float) -> np.ndarray:
-    """The differences of the pairs at the last place up to `at`."""
-    place = int(np.searchsorted(gap.x, at, side="right")) - 1 if len(gap.x) and not math.isnan(at) else -1
-    return gap.values[place] if place >= 0 else np.full(len(gap.seeds), np.nan)
-
-
-def _bootstrap(
-    gaps: list[Difference], here: list[np.ndarray], whole: bool
-) -> tuple[Bands, dict[int, tuple[float, float]]]:
-    """Bootstrap intervals over the places (where `whole`) and at the place that is looked at.
-
-    All are asked at once: most of the time goes into starting the process that answers.
-    """
-    asked = [number for number, gap in enumerate(gaps) if len(gap.x) and len(gap.seeds) > 1]
-    bands: Bands = [None] * len(gaps)
-    if not asked:
-        return bands, {}
-    widest = max(len(gaps[number].seeds) for number in asked)
-    parts = [np.concatenate([here[n][None], gaps[n].values if whole else gaps[n].values[:0]]) for n in asked]
-    rows = [np.pad(part, ((0, 0), (0, widest - part.shape[1])), constant_values=np.nan) for part in parts]
-    try:
-        answers = np.array(_intervals(resampling.rows(np.concatenate(rows))))
-    except SandboxError as error:
-        st.info(escaped(str(error)))
-        return bands, {}
-    found: dict[int, tuple[float, float]] = {}
-    for number, answer in zip(asked, np.split(answers, np.cumsum([len(r) for r in rows])[:-1]), strict=True):
-        found[number] = (float(answer[0, 0]), float(answer[0, 1]))
-        bands[number] = (answer[1:, 0], answer[1:, 1]) if whole else None
-    return bands, found
-
-
-@st.cache_data(max_entries=128, show_spinner="Drawing the seeds again, for the intervals")
-def _intervals(rows: tuple[tuple[float, ...], ...]) -> tuple[tuple[float, float], ...]:
-    return resampling.intervals(rows)
 
 
 def _resting(runs: dict[str, Run]) -> bool:

@@ -6,10 +6,12 @@ from typing import Any
 
 import streamlit as st
 
+from sandbox.mathematics.group_band import BANDS
 from sandbox.store import Run
-from sandbox.store.compared import AXES, Axis, events, metrics
-from sandbox.ui import session
+from sandbox.store.compared import AXES, Axis, events, maps, metrics
+from sandbox.ui import choices, named, session
 from sandbox.ui.compare_view import MOST_GROUPS, MOST_RUNS, MOST_SMOOTH, SHOWS, CompareView
+from sandbox.ui.words import whole
 
 HELD = "compare.view"
 AXIS_NAMES: dict[Axis, str] = {
@@ -50,8 +52,12 @@ def choose_look(runs: Sequence[tuple[Run, str]], labels: Mapping[str, str], knob
     )  # fmt: skip
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="compare.look")
     with row:
+        pictures = list(dict.fromkeys(kind for run, arm in runs for kind in maps(run, arm)))
         known = list(dict.fromkeys(name for run, arm in runs for name in metrics(run, arm)))
-        _one("Curve", "metric", known, width=230)
+        _one("Shown", "metric", [*known, *pictures], format_func=title_of, width=250)
+        if now.metric in pictures:
+            _map_look(runs, now, knobs)
+            return
         _one("Align by", "by", AXES, format_func=lambda axis: AXIS_NAMES[axis], width=170)
         if now.by == "event":
             _one(
@@ -71,11 +77,38 @@ def choose_look(runs: Sequence[tuple[Run, str]], labels: Mapping[str, str], knob
                 empty=options[0],
             )
         if now.show == "grid":
-            _one("Columns", "knob", ["", *knobs], format_func=lambda k: k or "seeds", width=190)
+            _columns(knobs)
+        if now.show != "difference":
+            _one("Band", "band", list(BANDS), format_func=lambda kind: BANDS[kind], width=180)
         if now.show in ("overlay", "side by side", "grid"):
             _toggle("Log axis", "log")
-            _toggle("Band: 95 % interval", "interval")
             _smooth()
+
+
+def title_of(metric: str) -> str:
+    """What a curve, a reading or a map is called."""
+    known = choices.catalogue().families.get("diagnostic", {})
+    return known[metric].title if metric in known else named.metric_title(metric)
+
+
+def _columns(knobs: Sequence[str]) -> None:
+    words = {"": "Seeds"} | {knob: named.setting_title(knob) for knob in knobs}
+    _one("Columns", "knob", ["", *knobs], format_func=lambda knob: words.get(knob, knob), width=190)
+
+
+def _map_look(runs: Sequence[tuple[Run, str]], now: CompareView, knobs: Sequence[str]) -> None:
+    """Which maps: of which seed, layer and head; in a grid of seeds each column has its own."""
+    if now.show == "grid":
+        _columns(knobs)
+    if now.show != "grid" or now.knob:
+        seeds = sorted({seed for run, _ in runs for seed in run.seeds})
+        _one("Seed", "seed", seeds, empty=min(seeds, default=0), width=110)
+    sizes = [run.experiment.get("model") for run, _ in runs]
+    for word, field, size in (("Layer", "layer", "n_layers"), ("Head", "head", "n_heads")):
+        found = [int(model.get(size, 1)) if isinstance(model, dict) else 1 for model in sizes]
+        n = max([*found, 1])
+        if n > 1 or getattr(now, field):
+            _one(word, field, list(range(n)), format_func=lambda i: str(int(i) + 1), width=100)
 
 
 def choose_place(places: Sequence[float]) -> None:
@@ -87,9 +120,14 @@ def choose_place(places: Sequence[float]) -> None:
     here = places[-1] if at is None else min(places, key=lambda place: abs(place - at))
     session.show(key, here)
     st.select_slider(
-        "Look at", list(places), key=key, format_func=lambda place: f"{place:,.6g}",
+        "Look at", list(places), key=key, format_func=written_place,
         on_change=session.on_change(key, lambda value: _put("at", None if value == places[-1] else value)),
     )  # fmt: skip
+
+
+def written_place(place: float) -> str:
+    """A place on the axis, in groups of three digits."""
+    return f"{place:,.6g}" if place % 1 else whole(place)
 
 
 def _several(
@@ -103,9 +141,10 @@ def _several(
     )  # fmt: skip
 
 
-def _one(label: str, field: str, options: Sequence[Any], empty: str = "", **look: Any) -> None:
+def _one(label: str, field: str, options: Sequence[Any], empty: Any = "", **look: Any) -> None:
     """A menu for one field; what the view has and nobody offers stands among the options, to be seen."""
-    key, now = f"compare.{field}", getattr(view(), field) or empty
+    key, said = f"compare.{field}", getattr(view(), field)
+    now = empty if said in ("", None) else said
     offered = list(options)
     if now not in offered:
         words = look.get("format_func")

@@ -1,6 +1,6 @@
 """What a comparison leaves as: pictures with their footer, CSV of what is drawn, and its link."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -14,23 +14,27 @@ from sandbox.ui import choices, links, study_files
 from sandbox.ui.compare_view import CompareView
 from sandbox.ui.complete import complete
 from sandbox.ui.gone import BETWEEN
+from sandbox.ui.named import metric_title
 from sandbox.ui.pictures import save_buttons
 
 
-def files(view: CompareView, groups: list[Compared], drawing: Any, dark: bool) -> None:
-    """A row of buttons below the figure: PNG, SVG, CSV."""
+def files(
+    view: CompareView, groups: list[Compared], drawing: Any, dark: bool, cells: Sequence[str] = ()
+) -> None:
+    """A row of buttons below the figure: PNG, SVG, CSV. `cells` name what is drawn where it is no group."""
     from sandbox.figures import literal, plotted_csv
 
     file = f"compare-{safe_name(view.metric)}-{safe_name(view.show)}".lower()
-    named = "; ".join(f"{group.label} ({group.run_id}, seeds {_seeds(group)})" for group in groups)
+    named = "; ".join([*(f"{g.label} ({g.run_id}, seeds {_seeds(g)})" for g in groups), *cells])
+    title = metric_title(view.metric)
     lines = [
-        f"{view.metric}, by {view.by}. Groups: {named}.",
+        f"{title}, by {view.by}. Shown: {named}." if groups else f"{title}. Shown: {named}.",
         *(f"{note}." for note in drawing.notes[:6]),
         address(view),
     ]
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="compare.files"):
         words = [literal(line) for line in lines]
-        save_buttons(file, literal(f"{view.metric}, {view.show}"), words, dark, "compare.pictures")
+        save_buttons(file, literal(f"{title}, {view.show}"), words, dark, "compare.pictures")
         st.download_button(
             "CSV of what is drawn",
             lambda: plotted_csv(drawing.figure),

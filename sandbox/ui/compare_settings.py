@@ -1,11 +1,13 @@
 """What the groups of a comparison are set to: what differs, and what makes the comparison an unfair one."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sandbox.runner.fork_plan import values_at
 from sandbox.store import Run
-from sandbox.store.card import flat_settings
+from sandbox.store.card import ORIGIN, flat_settings
+from sandbox.ui.named import setting_title
 
 START = "initialization"
 MOST_SHOWN = 6
@@ -34,10 +36,13 @@ def setting_of(run: Run, arm: str, label: str) -> Setting:
     engines = run.meta("engines") or {}
     engine = engines.get(arm) if isinstance(engines, dict) else None
     changed = run.meta("changes") or []
+    values = flat_settings(merged)
+    going_on = {key: value for (own, key), value in values_at(run, 0).items() if own == arm}
+    values |= {key if key.startswith("optimizer.") else f"model.{key}": v for key, v in going_on.items()}
     return Setting(
         label=label,
-        values=flat_settings(merged),
-        own=frozenset(f"model.{slot}" for slot in slots),
+        values=values,
+        own=frozenset([*(f"model.{slot}" for slot in slots), *_parts(going_on)]),
         seeds=run.seeds,
         circumstances={
             "engine": str(
@@ -48,6 +53,12 @@ def setting_of(run: Run, arm: str, label: str) -> Setting:
             "data": "; ".join(map(str, run.notes)),
         },
     )
+
+
+def _parts(going_on: Iterable[str]) -> Iterator[str]:
+    """What a fork's arm goes on with is its own, as what an arm sets."""
+    for key in going_on:
+        yield key if key.startswith("optimizer.") else f"model.{key.partition('.')[0]}"
 
 
 def differing(settings: Sequence[Setting]) -> dict[str, list[Any]]:
@@ -87,7 +98,11 @@ def warnings(settings: Sequence[Setting]) -> list[str]:
         said.append(
             f"The model differs in more than the arms: {_listed(model)}; starting weights differ too."
         )
-    rest = [name for name in beside if name not in {*data, *order, *model, "seeds"}]
+    if ORIGIN in beside:
+        origins = list(dict.fromkeys(s.values[ORIGIN] for s in settings if ORIGIN in s.values))
+        ways = "; ".join(f"one goes on from {origin}" for origin in origins[:MOST_SHOWN])
+        said.append(f"Not all began alike: {ways}.")
+    rest = [name for name in beside if name not in {*data, *order, *model, "seeds", ORIGIN}]
     if rest:
         said.append(f"Beside the arms there differs: {_listed(rest)}.")
     if (
@@ -111,4 +126,4 @@ def by_design(settings: Sequence[Setting]) -> str:
 
 def _listed(names: Sequence[str]) -> str:
     more = f" and {len(names) - MOST_SHOWN} more" if len(names) > MOST_SHOWN else ""
-    return ", ".join(names[:MOST_SHOWN]) + more
+    return ", ".join(map(setting_title, names[:MOST_SHOWN])) + more

@@ -1,14 +1,18 @@
 """Tables of a comparison as Markdown: the settings that differ, and where every group stands."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sandbox.mathematics.statistics import mean_band
+import numpy as np
+
+from sandbox.mathematics.group_band import BANDS, LOG_BANDS, group_band
 from sandbox.store import Run
 from sandbox.store.compared import Compared
 from sandbox.store.summary import TARGET, ArmSummary, summarize
-from sandbox.ui.changes import shown
+from sandbox.ui.compare_view import CompareView
 from sandbox.ui.compare_words import Standing, number, paired
+from sandbox.ui.named import setting_title, setting_value
 from sandbox.ui.words import code, duration, escaped, percent, whole
 
 MOST_ROWS = 30
@@ -20,7 +24,7 @@ def settings_table(labels: Sequence[str], rows: Mapping[str, Sequence[Any]]) -> 
         return "Nothing differs: the same settings, seeds and circumstances."
     head = ["Setting", *map(code, labels)]
     body = [
-        [code(name), *("—" if value is None else escaped(shown(value)[:120]) for value in row)]
+        [escaped(setting_title(name)), *(escaped(setting_value(name, value)[:120]) for value in row)]
         for name, row in list(rows.items())[:MOST_ROWS]
     ]
     more = f"\n\nand {len(rows) - MOST_ROWS} settings more" if len(rows) > MOST_ROWS else ""
@@ -28,52 +32,62 @@ def settings_table(labels: Sequence[str], rows: Mapping[str, Sequence[Any]]) -> 
 
 
 def standings_table(
-    metric: str,
+    view: CompareView,
     standings: Sequence[Standing],
     groups: Sequence[Compared],
     runs: Mapping[str, Run],
     reference: str,
 ) -> str:
-    """One row per group: its numbers at the place that is looked at, and what it reached in its whole run."""
+    """One row per group: its numbers at the place that is looked at, and what it reached in its whole run.
+
+    The middle and its two ends are those of the group's band in the picture.
+    """
     lines = {
         (run_id, line.arm): line
         for run_id, run in runs.items()
         for line in summarize(run, float((run.meta("target") or {}).get("value", TARGET)))
     }
+    kind = view.band if view.band in LOG_BANDS or not view.log else "range"
+    middle = "Median" if kind == "quartiles" or view.log else "Mean"
     head = [
-        "Group", "Seeds", "Mean", "Least to greatest", "95 % of the mean (Student)",
+        "Group", "Seeds", middle, BANDS[kind][:1].upper() + BANDS[kind][1:],
         f"Less {code(reference)}, same seeds", "Reached its target", "Median step", "Per step",
     ]  # fmt: skip
     body = [
         [
             code(standing.label),
             f"{len(standing.finite)} of {len(standing.values)}",
-            *_numbers(metric, standing),
-            "the reference"
-            if standing.difference is None
-            else escaped(paired(metric, standing.difference, standing.bootstrap)),
+            *_numbers(view, standing),
+            _difference(view.metric, standing),
             *_outcome(lines[group.run_id, group.arm]),
         ]
         for standing, group in zip(standings, groups, strict=True)
     ]
-    return _table(head, [":--", "--:", "--:", "--:", "--:", ":--", "--:", "--:", "--:"], body)
+    return _table(head, [":--", "--:", "--:", "--:", ":--", "--:", "--:", "--:"], body)
 
 
-def _numbers(metric: str, standing: Standing) -> list[str]:
-    finite = standing.finite
-    if not len(finite):
-        return ["none", "", ""]
-    ends = f"{number(metric, float(finite.min()))} to {number(metric, float(finite.max()))}"
-    band = mean_band(finite[:, None])
-    if len(finite) < 2:
-        return [number(metric, float(finite.mean())), ends, "one seed"]
-    low, high = float(band.low[0]), float(band.high[0])
-    return [number(metric, float(finite.mean())), ends, f"{number(metric, low)} to {number(metric, high)}"]
+def _difference(metric: str, standing: Standing) -> str:
+    if standing.difference is None:
+        return "the reference"
+    if math.isnan(standing.paired_at):
+        return "nothing is paired"
+    return escaped(paired(metric, standing.difference, standing.bootstrap))
+
+
+def _numbers(view: CompareView, standing: Standing) -> list[str]:
+    if not len(standing.values):
+        return ["none", ""]
+    band = group_band(np.array([standing.values], dtype=np.float64), view.band, view.log)
+    middle, low, high = (float(part[0]) for part in (band.middle, band.low, band.high))
+    if math.isnan(middle):
+        return ["none", ""]
+    ends = f"{number(view.metric, low)} to {number(view.metric, high)}"
+    return [number(view.metric, middle), "one seed" if band.n[0] < 2 else ends]
 
 
 def _outcome(line: ArmSummary) -> list[str]:
     reached = f"{line.reached} of {line.n} ({percent(line.target)})"
-    step = "not reached" if line.median_step is None else whole(line.median_step)
+    step = "not reached" if line.median_step is None else f"{whole(line.median_step)} (of {line.reached})"
     pace = line.seconds_per_step
     spent = "not measured" if pace is None else f"{1000 * pace:.1f} ms" if pace < 1 else duration(pace)
     return [reached, step, spent]

@@ -4,19 +4,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from sandbox.mathematics.group_band import BANDS, BandKind
 from sandbox.store.compared import AXES, TARGET_REACHED, Axis
 from sandbox.store.folder import RUN_ID
 
 SCHEMA = 1
 SHOWS = ("overlay", "difference", "side by side", "grid", "table")
-MOST_RUNS, MOST_GROUPS, MOST_SMOOTH, MOST_PLACE = 6, 24, 200, 1e15
+MOST_RUNS, MOST_GROUPS, MOST_SMOOTH, MOST_PLACE, MOST_HEADS = 6, 24, 200, 1e15, 256
 OPENED = 6
 """Groups that a comparison opens with."""
 METRIC = "test_accuracy"
 LONGEST = 200
 KEYS = (
     "schema", "runs", "groups", "show", "metric", "by", "event", "log", "band", "smooth", "at",
-    "reference", "knob",
+    "reference", "knob", "seed", "layer", "head",
 )  # fmt: skip
 
 
@@ -32,7 +33,7 @@ class CompareView:
     by: Axis = "step"
     event: str = TARGET_REACHED
     log: bool = False
-    interval: bool = False
+    band: BandKind = "range"
     smooth: int = 0
     at: float | None = None
     """Where the sentence and the table look; None is the last place that all groups have reached."""
@@ -40,6 +41,10 @@ class CompareView:
     """The group that differences are taken from; empty is the first."""
     knob: str = ""
     """The setting that makes the columns of the grid; empty: seeds."""
+    seed: int | None = None
+    """Whose map is shown, where one seed has to be; None is the first of each group."""
+    layer: int = 0
+    head: int = 0
 
     def to_params(self) -> dict[str, str]:
         """The query parameters that restore it, every value said."""
@@ -52,11 +57,14 @@ class CompareView:
             "by": self.by,
             "event": self.event,
             "log": _flag(self.log),
-            "band": "interval" if self.interval else "range",
+            "band": self.band,
             "smooth": str(self.smooth),
             "at": "last" if self.at is None else f"{self.at:.12g}",
             "reference": self.reference,
             "knob": self.knob,
+            "seed": "first" if self.seed is None else str(self.seed),
+            "layer": str(self.layer + 1),
+            "head": str(self.head + 1),
         }
 
 
@@ -101,11 +109,14 @@ def from_params(params: Mapping[str, str]) -> tuple[CompareView, list[str]]:
             by=_one_of("axis", params.get("by", "step"), AXES, told),
             event=_text("event", params.get("event", TARGET_REACHED), TARGET_REACHED, told),
             log=_one_of("log axis", params.get("log", "off"), ("off", "on"), told) == "on",
-            interval=_one_of("band", params.get("band", "range"), ("range", "interval"), told) == "interval",
+            band=_one_of("band", params.get("band", "range"), tuple(BANDS), told),
             smooth=int(_number("smoothing", params.get("smooth", "0"), 0, MOST_SMOOTH, 0, told)),
             at=_place(params.get("at", "last"), told),
             reference=reference,
             knob=_text("knob", params.get("knob", ""), "", told),
+            seed=_seed(params.get("seed", "first"), told),
+            layer=int(_number("layer", params.get("layer", "1"), 1, MOST_HEADS, 1, told)) - 1,
+            head=int(_number("head", params.get("head", "1"), 1, MOST_HEADS, 1, told)) - 1,
         ),
         told.sentences,
     )
@@ -196,3 +207,12 @@ def _place(given: str, told: Told) -> float | None:
         return None
     found = _number("place", given, -MOST_PLACE, MOST_PLACE, float("inf"), told)
     return None if found == float("inf") else found
+
+
+def _seed(given: str, told: Told) -> int | None:
+    if given == "first":
+        return None
+    if given.isascii() and given.isdigit() and len(given) < 11:
+        return int(given)
+    told.add("seed", given, "the first one of each group is taken")
+    return None

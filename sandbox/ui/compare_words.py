@@ -8,6 +8,7 @@ import numpy as np
 
 from sandbox.mathematics.statistics import PairedDifference, paired_difference
 from sandbox.store.compared import Axis
+from sandbox.ui.named import metric_title, within
 from sandbox.ui.words import count, duration, percent, points, whole
 
 NO_VERDICT = "no difference shown"
@@ -20,8 +21,12 @@ class Standing:
     label: str
     values: tuple[float, ...]
     """One per seed; NaN where a seed has none."""
+    place: float = math.nan
+    """Where these values were recorded: the last place of the group up to the one that is looked at."""
     difference: PairedDifference | None = None
     """Less the reference; None for the reference itself."""
+    paired_at: float = math.nan
+    """The last place up to the one looked at where both were recorded; NaN where there is none."""
     bootstrap: tuple[float, float] | None = None
     """The 95 % bootstrap interval of that difference; None where none was made."""
 
@@ -101,24 +106,42 @@ def sentences(
     metric: str, axis: Axis, at: float, standings: Sequence[Standing], reference: str, unfair: bool
 ) -> list[str]:
     """What the groups show at one place: the mean and n of each, then one sentence per paired difference."""
+    title = within(metric_title(metric))
     if math.isnan(at) or not standings:
-        return [f"No place is reached by every group with a value of {metric}, so nothing is compared."]
-    means = "; ".join(_mean(metric, standing) for standing in standings)
-    said = [f"{place(axis, at)}, {metric}, mean over seeds: {means}."]
-    said += [
-        f"{standing.label} less {reference}, seed by seed: "
-        f"{paired(metric, standing.difference, standing.bootstrap)}."
-        for standing in standings
-        if standing.difference is not None
-    ]
+        return [f"No place is reached by every group with a value of {title}, so nothing is compared."]
+    means = "; ".join(_mean(metric, axis, at, standing) for standing in standings)
+    latest = "last values up to then, " if axis == "seconds" else ""
+    said = [f"{place(axis, at)}, {title}, {latest}mean over seeds: {means}."]
+    said += [_paired(metric, axis, at, standing, reference) for standing in standings if standing.difference]
     if len(said) > 1 and unfair:
         said.append("More than the arms differs here, so that no difference is an arm's alone.")
     return said
 
 
-def _mean(metric: str, standing: Standing) -> str:
+def _mean(metric: str, axis: Axis, at: float, standing: Standing) -> str:
     finite, n = standing.finite, len(standing.values)
     if not len(finite):
         return f"{standing.label} none (0 of {n})"
     of = f"n = {len(finite)}" if len(finite) == n else f"n = {len(finite)} of {n}"
-    return f"{standing.label} {number(metric, float(finite.mean()))} ({of})"
+    earlier = axis != "seconds" and standing.place < at
+    since = f", recorded {within(place(axis, standing.place))}" if earlier else ""
+    return f"{standing.label} {number(metric, float(finite.mean()))} ({of}{since})"
+
+
+def _paired(metric: str, axis: Axis, at: float, standing: Standing, reference: str) -> str:
+    """The paired difference, taken where both were recorded; why there is none where they never were."""
+    assert standing.difference is not None
+    who = f"{standing.label} less {reference}"
+    if math.isnan(standing.paired_at):
+        why = (
+            "arms differ in their pace, so that no two are recorded at the same second; align by steps"
+            if axis == "seconds"
+            else "up to here there is no place where both were recorded"
+        )
+        return f"{who}: nothing is paired, since {why}."
+    where = (
+        f" {within(place(axis, standing.paired_at))}, the last that both have"
+        if standing.paired_at < at
+        else ""
+    )
+    return f"{who}, seed by seed{where}: {paired(metric, standing.difference, standing.bootstrap)}."

@@ -1,8 +1,11 @@
 """Words: numbers, durations and names as the pages write them, safe to place in Markdown."""
 
-import math
 import re
 import time
+
+from sandbox.foundations.written import percent, points, whole
+
+__all__ = ["ago", "code", "count", "duration", "escaped", "percent", "points", "size", "whole"]
 
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 
@@ -21,25 +24,6 @@ def escaped(text: str) -> str:
 def count(n: int, one: str, many: str = "") -> str:
     """`1 seed`, `3 seeds`."""
     return f"{whole(n)} {one if n == 1 else many or one + 's'}"
-
-
-def whole(n: float) -> str:
-    """A whole number with thin groups of three digits: 12,000."""
-    return f"{n:,.0f}"
-
-
-def percent(share: float) -> str:
-    """98.4 %; never rounded up to 100 %."""
-    if not math.isfinite(share):
-        return "not a number"
-    rounded = f"{100 * share:.1f}"
-    return "99.9 %" if rounded == "100.0" and share < 1 else f"{rounded.removesuffix('.0')} %"
-
-
-def points(difference: float) -> str:
-    """A signed difference of two shares in percentage points."""
-    value = round(100 * difference, 1)
-    return f"{'+' if value > 0 else '−' if value < 0 else ''}{abs(value):.1f}"
 
 
 def duration(seconds: float) -> str:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,11 +11,13 @@ from sandbox.figures.compare import (
     Look,
     difference_figure,
     grid_figure,
+    nothing_shared,
     overlay_figure,
     seed_cells,
     side_by_side_figure,
 )
 from sandbox.figures.plotted import plotted_csv
+from sandbox.mathematics.group_band import BANDS, BandKind, group_band
 from sandbox.store.compared import Compared, difference
 
 X = np.arange(0.0, 50.0, 10.0)
@@ -75,6 +78,28 @@ def test_smoothing_leaves_the_raw_seeds_behind() -> None:
     seeds = [next(t for t in f.data if (t.name or "") == "a, seed 1").y for f in (raw, smooth)]
     np.testing.assert_array_equal(*seeds)
     assert means(smooth, "a")[2] < means(raw, "a")[2]
+
+
+@pytest.mark.parametrize("kind", BANDS)
+def test_a_band_is_of_its_group_alone_whatever_kind_it_is(kind: BandKind) -> None:
+    first, second = made("a"), made("b", 0.3, place=1)
+
+    def drawn(groups: list[Compared]) -> list[float]:
+        figure = overlay_figure(groups, "loss", Look(band=kind)).figure
+        (band,) = [t for t in figure.data if t.name == "a, band"]
+        return list(band.y)
+
+    assert drawn([first]) == drawn([second, first])
+    found = group_band(first.values, kind)
+    assert drawn([first]) == [*found.high, *found.low[::-1]]
+
+
+def test_pairs_that_are_missing_are_counted_below_the_difference() -> None:
+    other = made("b")
+    gap = difference(replace(other, x=other.x[::2], values=other.values[::2]), made("a"))
+    drawing = difference_figure([gap], [None], "loss", Look())
+    assert any("at the 3 places where both" in note and "none at the 2" in note for note in drawing.notes)
+    assert "at the same second" in nothing_shared("seconds")
 
 
 def test_nan_and_zero_on_a_log_axis_are_marked_and_counted() -> None:

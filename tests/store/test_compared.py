@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from sandbox.foundations.errors import InvalidData
 from sandbox.store import Run, RunWriter, open_run
@@ -69,7 +68,7 @@ def test_a_seed_without_the_event_is_left_out_and_counted(run: Run) -> None:
 def test_differences_are_between_equal_seeds(run: Run) -> None:
     standard, other = (group(run, arm, "test_accuracy") for arm in ("standard", "other"))
     gap = difference(other, standard)
-    assert (gap.seeds, gap.interpolated) == ((3, 7), False)
+    assert (gap.seeds, gap.apart) == ((3, 7), 0)
     np.testing.assert_allclose(gap.values, -0.05)
 
 
@@ -106,27 +105,55 @@ def test_without_a_shared_seed_there_is_no_pair() -> None:
     assert (gap.seeds, gap.values.shape) == ((), (1, 0))
 
 
-@given(arrays(np.float64, 2, elements=st.floats(-5, 5)))
-def test_a_straight_line_is_interpolated_exactly(line: np.ndarray) -> None:
-    places = np.array([0.0, 3.0, 4.0, 10.0])
-    of = made(places.tolist(), (line[0] + line[1] * places)[:, None], (0,))
-    grid = [0.0, 1.0, 2.5, 9.0, 10.0, 12.0]
-    gap = difference(of, made(grid, np.zeros((6, 1)), (0,)))
-    assert gap.interpolated
-    assert gap.x.tolist() == grid[:-1]
-    np.testing.assert_allclose(gap.values[:, 0], line[0] + line[1] * gap.x, atol=1e-9)
+STEPS = st.lists(st.integers(0, 40), min_size=1, max_size=12, unique=True).map(sorted)
 
 
-def test_nothing_is_interpolated_from_what_is_no_number() -> None:
+@given(STEPS, STEPS)
+def test_a_pair_is_of_one_place_and_nothing_is_made_up(mine: list[int], theirs: list[int]) -> None:
+    of = made([*map(float, mine)], np.array(mine, dtype=np.float64)[:, None] ** 2, (0,))
+    reference = made([*map(float, theirs)], np.array(theirs, dtype=np.float64)[:, None], (0,))
+    gap = difference(of, reference)
+    both = sorted(set(mine) & set(theirs))
+    assert gap.x.tolist() == both
+    assert gap.values[:, 0].tolist() == [step**2 - step for step in both]
+    first, last = max(mine[0], theirs[0]), min(mine[-1], theirs[-1])
+    assert gap.apart == sum(first <= step <= last for step in set(mine) ^ set(theirs))
+
+
+def test_without_a_common_step_there_is_no_difference_anywhere_between() -> None:
+    of, reference = made([0, 10, 20], np.ones((3, 1)), (0,)), made([5, 15], np.zeros((2, 1)), (0,))
+    gap = difference(of, reference)
+    assert (len(gap.x), gap.values.shape, gap.apart) == (0, (0, 1), 3)
+
+
+def test_a_value_that_is_none_makes_no_pair() -> None:
     of = made([0, 10, 20], np.array([[0.0], [np.nan], [2.0]]), (0,))
-    gap = difference(of, made([0, 5, 15, 20], np.zeros((4, 1)), (0,)))
-    np.testing.assert_array_equal(gap.values[:, 0], [0.0, np.nan, np.nan, 2.0])
+    gap = difference(of, made([0, 10, 20], np.zeros((3, 1)), (0,)))
+    np.testing.assert_array_equal(gap.values[:, 0], [0.0, np.nan, 2.0])
+
+
+def test_by_seconds_nothing_is_paired_since_arms_differ_in_their_pace(run: Run) -> None:
+    standard, other = (group(run, arm, "test_accuracy", "seconds") for arm in ("standard", "other"))
+    assert len(difference(other, standard).x) == 0
+
+
+def test_the_clock_of_a_fork_begins_with_it(run: Run, tmp_path: Path) -> None:
+    fork = {"run": "hand-made", "step": 20, "stages": [], "values": []}
+    writer = RunWriter.create(tmp_path / "forked", run.experiment | {"fork": fork})
+    writer.scalars(0, "test_accuracy", np.array([20, 30, 40]), np.ones((3, 2)))
+    writer.status("done", 40, 9.0, "", arm_seconds={"standard": 2.0, "other": 6.0})
+    writer.close()
+    forked = open_run(tmp_path / "forked")
+    assert group(forked, "standard", "test_accuracy", "seconds").x == pytest.approx([0, 1, 2])
+    assert [line.seconds_per_step for line in summarize(forked, 0.9)] == pytest.approx([0.1, 0.3])
 
 
 def test_places_are_looked_at_from_the_left_and_common_to_all() -> None:
     first = made([0, 10], np.array([[1.0], [2.0]]), (0,))
-    assert at_place(first, 9.9).tolist() == [1.0]
-    assert np.isnan(at_place(first, -1)).all()
+    place, values = at_place(first, 9.9)
+    assert (place, values.tolist()) == (0.0, [1.0])
+    place, values = at_place(first, -1)
+    assert np.isnan(place) and np.isnan(values).all()
     assert last_common([first, made([0, 5], np.ones((2, 1)), (0,))]) == 5
     assert np.isnan(last_common([first, made([], np.ones((0, 1)), (0,))]))
 

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sandbox.mathematics.group_band import BANDS
 from sandbox.store.compared import AXES
-from sandbox.ui.compare_view import MOST_SMOOTH, SHOWS, CompareView, fitted, from_params, opened
+from sandbox.ui.compare_view import MOST_HEADS, MOST_SMOOTH, SHOWS, CompareView, fitted, from_params, opened
 
 IDS = st.text("abcXYZ019_-", min_size=1, max_size=20).filter(lambda word: word[0] not in "_-")
 TEXTS = st.text(string.ascii_letters + string.digits + " /:=.&+%,äλ~#?", max_size=40)
@@ -28,11 +29,14 @@ def views(draw: st.DrawFn) -> dict[str, Any]:
         "by": draw(st.sampled_from(AXES)),
         "event": draw(TEXTS),
         "log": draw(st.booleans()),
-        "interval": draw(st.booleans()),
+        "band": draw(st.sampled_from(list(BANDS))),
         "smooth": draw(st.integers(0, MOST_SMOOTH)),
         "at": draw(st.none() | st.integers(-(10**6), 10**11).map(float)),
         "reference": draw(st.sampled_from(("", *groups))),
         "knob": draw(TEXTS),
+        "seed": draw(st.none() | st.integers(0, 2**31 - 1)),
+        "layer": draw(st.integers(0, MOST_HEADS - 1)),
+        "head": draw(st.integers(0, MOST_HEADS - 1)),
     }
 
 
@@ -60,7 +64,10 @@ def test_whatever_an_address_says_is_a_view_that_comes_back(params: dict[str, st
         ("at", "1e300", "at", 1e15, "out of range"),
         ("by", "moon", "by", "step", "'moon'"),
         ("show", "opera", "show", "overlay", "'opera'"),
-        ("band", "wide", "interval", False, "'wide'"),
+        ("band", "wide", "band", "range", "'wide'"),
+        ("seed", "-1", "seed", None, "'-1'"),
+        ("layer", "0", "layer", 0, "out of range"),
+        ("head", "9999", "head", MOST_HEADS - 1, "out of range"),
         ("reference", "../../etc", "reference", "", "'../../etc'"),
         ("runs", "a,../b,c", "runs", ("a", "c"), "'../b'"),
         ("runs", "a,b,c,d,e,f,g", "runs", tuple("abcdef"), "6 fit"),

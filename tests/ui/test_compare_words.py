@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +13,21 @@ from hypothesis import strategies as st
 
 from sandbox.store import RunWriter, open_run
 from sandbox.ui.compare_settings import by_design, differing, setting_of, warnings
+from sandbox.ui.compare_table import settings_table
 from sandbox.ui.compare_words import NO_VERDICT, Standing, of_pairs, sentences, verdict
+from tests.ui import described
 
 
 def standings(gaps: list[float], bootstrap: tuple[float, float] | None = None) -> list[Standing]:
     base = [0.5] * len(gaps)
     other = [b + g for b, g in zip(base, gaps, strict=True)]
     return [
-        Standing(label="standard", values=tuple(base)),
-        Standing(label="x", values=tuple(other), difference=of_pairs(np.array(gaps)), bootstrap=bootstrap),
-    ]
+        Standing(label="standard", values=tuple(base), place=1500.0),
+        Standing(
+            label="x", values=tuple(other), place=1500.0, difference=of_pairs(np.array(gaps)),
+            paired_at=1500.0, bootstrap=bootstrap,
+        ),
+    ]  # fmt: skip
 
 
 def said(gaps: list[float], bootstrap: tuple[float, float] | None = None, unfair: bool = False) -> str:
@@ -32,7 +38,9 @@ def said(gaps: list[float], bootstrap: tuple[float, float] | None = None, unfair
 
 def test_a_sentence_has_its_counts_and_both_intervals() -> None:
     words = said([0.10, 0.11, 0.09, 0.10, 0.12], (0.09, 0.11))
-    assert words.startswith("At step 1,500, test_accuracy, mean over seeds: standard 50 % (n = 5); x 60.4 %")
+    assert words.startswith(
+        "At step 1,500, held-out accuracy, mean over seeds: standard 50 % (n = 5); x 60.4 %"
+    )
     assert "+10.4 points" in words
     assert "bootstrap +9.0 to +11.0, Student" in words
     assert "5 pairs" in words
@@ -61,6 +69,22 @@ def test_an_unfair_comparison_says_so_beside_its_differences() -> None:
     assert "no difference is an arm's alone" in said([0.1, 0.2], unfair=True)
 
 
+def test_a_mean_and_a_pair_say_where_they_were_recorded_if_not_here() -> None:
+    first, second = standings([0.1, 0.2])
+    earlier = [first, replace(second, place=1400.0, paired_at=1000.0)]
+    mean, pair = sentences("test_accuracy", "step", 1500.0, earlier, "standard", False)
+    assert mean.endswith("(n = 2); x 65 % (n = 2, recorded at step 1,400).")
+    assert "seed by seed at step 1,000, the last that both have: +15.0 points" in pair
+
+
+@pytest.mark.parametrize(("axis", "word"), [("step", "both were recorded"), ("seconds", "align by steps")])
+def test_where_nothing_is_paired_the_reason_is_said(axis: Any, word: str) -> None:
+    first, second = standings([math.nan, math.nan])
+    apart = [first, replace(second, paired_at=math.nan)]
+    _, pair = sentences("test_accuracy", axis, 1500.0, apart, "standard", False)
+    assert "nothing is paired" in pair and word in pair
+
+
 def test_nothing_common_is_said() -> None:
     (sentence,) = sentences("loss", "step", math.nan, standings([0.1]), "standard", False)
     assert "nothing is compared" in sentence
@@ -78,6 +102,12 @@ BASE: dict[str, Any] = {
 }  # fmt: skip
 
 
+@pytest.fixture
+def known(runs_folder: Path) -> None:
+    """What settings are called stands in the catalogue."""
+    described.put_into(runs_folder)
+
+
 def settings_of(tmp_path: Path, groups: list[tuple[dict[str, Any], str]]) -> list[Any]:
     found = []
     for number, (change, arm) in enumerate(groups):
@@ -88,6 +118,7 @@ def settings_of(tmp_path: Path, groups: list[tuple[dict[str, Any], str]]) -> lis
     return found
 
 
+@pytest.mark.usefixtures("known")
 def test_arms_of_one_experiment_differ_in_what_they_set_and_nothing_is_warned(tmp_path: Path) -> None:
     found = settings_of(tmp_path, [({}, "standard"), ({}, "spectral")])
     assert differing(found) == {"model.projection": [None, "spectral"], "model.projection.shift": [None, 0.5]}
@@ -95,6 +126,7 @@ def test_arms_of_one_experiment_differ_in_what_they_set_and_nothing_is_warned(tm
     assert by_design(found) == ""
 
 
+@pytest.mark.usefixtures("known")
 @pytest.mark.parametrize(
     ("change", "word"),
     [
@@ -102,9 +134,10 @@ def test_arms_of_one_experiment_differ_in_what_they_set_and_nothing_is_warned(tm
         ({"seeds": [1, 2]}, "1 are shared"),
         ({"seeds": [5]}, "nothing is paired"),
         ({"batch_size": 64}, "not in the same order"),
-        ({"optimizer": {"kind": "adamw", "learning_rate": 0.01}}, "optimizer.learning_rate"),
-        ({"steps": 20}, "steps"),
-        ({"model": {"kind": "encoder", "d_model": 16}}, "model.d_model"),
+        ({"optimizer": {"kind": "adamw", "learning_rate": 0.01}}, "Optimizer: learning rate"),
+        ({"steps": 20}, "Steps"),
+        ({"model": {"kind": "encoder", "d_model": 16}}, "Architecture: width"),
+        ({"fork": {"run": "old", "step": 5, "stages": [], "values": []}}, "goes on from old at step 5"),
     ],
 )
 def test_anything_else_that_differs_is_warned_of(tmp_path: Path, change: dict[str, Any], word: str) -> None:
@@ -113,7 +146,20 @@ def test_anything_else_that_differs_is_warned_of(tmp_path: Path, change: dict[st
     assert re.search(re.escape(word), sentence)
 
 
+@pytest.mark.usefixtures("known")
 def test_an_arm_that_changes_the_start_is_named(tmp_path: Path) -> None:
     found = settings_of(tmp_path, [({}, "standard"), ({}, "start")])
     assert warnings(found) == []
     assert "starting weights" in by_design(found)
+
+
+@pytest.mark.usefixtures("known")
+def test_a_fork_is_set_to_what_it_goes_on_with_and_nothing_raw_is_shown(tmp_path: Path) -> None:
+    value = {"step": 5, "arm": "spectral", "key": "projection.shift", "value": 2.0}
+    fork = {"run": "old", "step": 5, "stages": [{"until": 5, "changes": []}], "values": [value]}
+    found = settings_of(tmp_path, [({}, "spectral"), ({"fork": fork}, "spectral")])
+    rows = differing(found)
+    assert rows["model.projection.shift"] == [0.5, 2.0]
+    table = settings_table([one.label for one in found], rows)
+    assert "fork" not in table and "stages" not in table and "old at step 5" in table.replace("\\", "")
+    assert "shift" not in " ".join(warnings(found)), "it is the fork's own"
