@@ -13,11 +13,11 @@ from sandbox.live.guard import Guard
 from sandbox.live.opening import EarlyPages
 from sandbox.live.routes import live_routes
 from sandbox.runner.control import ensure_supervisor
-from sandbox.ui import chrome, compare, gallery, home, rail, reference, run_view
+from sandbox.ui import chrome, compare, gallery, home, instant, rail, reference, run_view
 from sandbox.ui.run_state import live_state
 
 ENTRY = Path(chrome.__file__).with_name("entry.py")
-IMPORTED = (chrome, home, rail, reference, run_view, gallery, compare)
+IMPORTED = (chrome, home, rail, reference, run_view, gallery, compare, instant)
 """Loaded before the first visitor, so that no visitor waits for them and the collector never walks them."""
 
 

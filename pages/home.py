@@ -12,4 +12,5 @@ with left:
 with right:
     home.live_runs()
     st.subheader("Start from a preset", anchor=False)
+    home.instant_card()
     home.presets()

@@ -111,7 +111,7 @@ const READERS = {
 };
 
 // The value of sixteen bits in half precision.
-function half(bits) {
+export function half(bits) {
   const sign = bits & 0x8000 ? -1 : 1, exponent = (bits >> 10) & 31, part = bits & 1023;
   if (exponent === 31) return part ? NaN : sign * Infinity;
   return sign * (exponent ? (1 + part / 1024) * 2 ** (exponent - 15) : part * 2 ** -24);

@@ -61,7 +61,7 @@ def live_view(
     wants to go on from. `address` is the run's own, to which a button adds what is shown, and `shown` is
     what such an address said. Without `height` it is as tall as its panels.
     """
-    data = live_data(run_id, _token(run_id, steer, key), mode, panels)
+    data = live_data(run_id, signed(run_id, steer, key), mode, panels)
 
     def asked() -> None:
         step = (st.session_state.get(key) or {}).get(FORK)
@@ -75,7 +75,8 @@ def live_view(
     )
 
 
-def _token(run_id: str, steer: bool, key: str) -> str:
+def signed(run_id: str, steer: bool, key: str) -> str:
+    """A token for the view under `key`; the same one for a while."""
     # The same token for a while: new data makes the browser run the loader again. An open view
     # renews its own token through its socket.
     place = f"_live_token_{key}"

@@ -12,11 +12,14 @@ from sandbox.foundations.errors import SandboxError
 from sandbox.live.bundle import bundled
 from sandbox.live.hello import ASSETS
 from sandbox.live.hub import LINGER, Hub, StateOf
+from sandbox.live.instant import Instants, instant_name
 from sandbox.live.tokens import Tokens
 from sandbox.live.viewer import Viewer
 
-SCRIPTS = ASSETS / "live"
+SCRIPTS, INSTANT_SCRIPTS = ASSETS / "live", ASSETS / "instant"
 ENTRY, BUNDLE, STYLE = "main.js", "live.bundle.js", "live.css"
+INSTANT_ENTRY, INSTANT_BUNDLE = "instant.js", "instant.bundle.js"
+"""Instant mode's own scripts with what it needs of the live view's: a bundle that Home never fetches."""
 TYPES = {".js": "text/javascript", ".css": "text/css", ".json": "application/json"}
 FOREVER = "public, max-age=31536000, immutable"
 REFUSED = 4401
@@ -29,7 +32,7 @@ def live_routes(state_of: StateOf | None = None, linger: float = LINGER) -> list
     `state_of` is the queue's word on a run, where there is a queue; `linger` is for how many seconds a run
     stays open after its last viewer has left.
     """
-    hub = Hub(state_of, linger)
+    hub, instants = Hub(state_of, linger), Instants()
 
     async def watch(socket: WebSocket) -> None:
         run_id = str(socket.path_params["run_id"])
@@ -38,10 +41,7 @@ def live_routes(state_of: StateOf | None = None, linger: float = LINGER) -> list
             permission = tokens.check(socket.query_params.get("token", ""), run_id)
             channel = hub.join(run_id)
         except SandboxError as refusal:
-            # Accepted only to say why: a refusal before it reaches the page as a bare 403.
-            await socket.accept()
-            await socket.send_json({"type": "refused", "reason": str(refusal)})
-            await socket.close(REFUSED)
+            await _refuse(socket, refusal)
             return
         try:
             await socket.accept()
@@ -49,10 +49,28 @@ def live_routes(state_of: StateOf | None = None, linger: float = LINGER) -> list
         finally:
             hub.leave(run_id)
 
+    async def train(socket: WebSocket) -> None:
+        session, tokens = str(socket.path_params["session"]), Tokens()
+        try:
+            permission = tokens.check(socket.query_params.get("token", ""), instant_name(session))
+        except SandboxError as refusal:
+            await _refuse(socket, refusal)
+            return
+        await socket.accept()
+        await instants.serve(socket, session, permission, tokens)
+
     return [
         WebSocketRoute("/live/ws/{run_id}", watch),
+        WebSocketRoute("/live/instant/{session}", train),
         Route("/live/static/{version}/{name}", _script, methods=["GET", "HEAD"]),
     ]
+
+
+async def _refuse(socket: WebSocket, refusal: SandboxError) -> None:
+    """Accept only to say why: a refusal before it would reach the page as a bare 403."""
+    await socket.accept()
+    await socket.send_json({"type": "refused", "reason": str(refusal)})
+    await socket.close(REFUSED)
 
 
 async def _script(request: Request) -> Response:
@@ -66,11 +84,13 @@ async def _script(request: Request) -> Response:
 
 @cache
 def loaded() -> dict[str, tuple[bytes, str]]:
-    """Content and media type by file name: the style sheet, every script, and all scripts as one (BUNDLE)."""
-    paths = [path for path in sorted(SCRIPTS.iterdir()) if path.suffix in TYPES]
+    """Content and media type by file name: style sheets, scripts, and the scripts of a view as one."""
+    folders = (SCRIPTS, INSTANT_SCRIPTS)
+    paths = [path for folder in folders for path in sorted(folder.iterdir()) if path.suffix in TYPES]
     found = {path.name: (path.read_bytes(), TYPES[path.suffix]) for path in paths}
     scripts = {name: content.decode() for name, (content, _) in found.items() if name.endswith(".js")}
-    return found | {BUNDLE: (bundled(scripts, ENTRY).encode(), TYPES[".js"])}
+    bundles = {BUNDLE: ENTRY, INSTANT_BUNDLE: INSTANT_ENTRY}
+    return found | {n: (bundled(scripts, entry).encode(), TYPES[".js"]) for n, entry in bundles.items()}
 
 
 @cache

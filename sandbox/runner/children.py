@@ -12,6 +12,7 @@ from typing import Any
 from sandbox.foundations.errors import RunUnavailable
 from sandbox.runner.answerer import answer_run
 from sandbox.runner.checker import answer_checks
+from sandbox.runner.instant.entry import serve_instant
 from sandbox.runner.limits import default_memory
 from sandbox.runner.memory import MemoryWatch
 from sandbox.runner.worker import report_preload, work
@@ -211,6 +212,14 @@ class Children:
         """A process that answers the open questions of the run in `folder`, then ends."""
         ours, theirs = self._context.Pipe()
         process = self._fork(target=answer_run, args=(theirs, str(folder)), name=folder.name, daemon=False)
+        theirs.close()
+        return Worker(process, ours)
+
+    def instant(self, address: str, secret: str) -> Worker:
+        """An instant worker for the app that waits at `address`."""
+        ours, theirs = self._context.Pipe()
+        told = theirs, address, secret
+        process = self._fork(target=serve_instant, args=told, name="instant", daemon=True)
         theirs.close()
         return Worker(process, ours)
 

@@ -20,6 +20,7 @@ from sandbox.runner.names import new_run_id
 from sandbox.runner.questions import ask
 from sandbox.runner.turns import Waiting, fair_order
 from sandbox.store.folder import run_path, runs_root
+from sandbox.store.forks import begun_at
 
 __all__ = [
     "QueuedRun", "catalogue", "catalogue_connection", "check", "diagnose", "enqueue", "open_catalogue",
@@ -41,6 +42,7 @@ CREATE TABLE IF NOT EXISTS checks(
     id INTEGER PRIMARY KEY AUTOINCREMENT, plain TEXT NOT NULL, answer TEXT, asked REAL NOT NULL
 );
 CREATE TABLE IF NOT EXISTS questions(run_id TEXT PRIMARY KEY, asked REAL NOT NULL);
+CREATE TABLE IF NOT EXISTS instants(address TEXT PRIMARY KEY, secret TEXT NOT NULL, asked REAL NOT NULL);
 """
     + pace.TABLES
 )
@@ -122,7 +124,8 @@ def enqueue(
     """Ask for a run of the experiment `plain`; returns its id at once. The worker validates it again.
 
     With `run_id` its folder may be there already, such as that of a run that goes on from another. `flops`
-    is what a check of it answered; `keeps_on` lets it train on unwatched while others wait.
+    is what a check of it answered; `keeps_on` lets it train on unwatched while others wait. A run that goes
+    on from another waits at the step it begins with, so that its steps before count for nothing.
     """
     text = _as_text(plain)
     made = run_id is not None
@@ -132,12 +135,12 @@ def enqueue(
     RunControl(folder, create=True).close()  # so that a queued run can be paused or stopped before it starts
     with catalogue_connection() as connection:
         connection.execute(
-            "INSERT INTO runs(id, owner, name, plain, device, state, created, flops, keeps_on) "
+            "INSERT INTO runs(id, owner, name, plain, device, state, created, flops, keeps_on, step) "
             "VALUES (?, ?, ?, ?, ?, 'queued', max(?, coalesce((SELECT max(created) FROM runs WHERE "
-            "state = 'queued'), 0) + 1e-5), ?, ?)",  # in order, also after the clock was set back
+            "state = 'queued'), 0) + 1e-5), ?, ?, ?)",  # in order, also after the clock was set back
             (
                 run_id, owner[:200], (name or run_id.rsplit("-", 1)[0])[:200], text, device, time.time(),
-                flops, int(keeps_on),
+                flops, int(keeps_on), begun_at(plain),
             ),
         )  # fmt: skip
     return run_id

@@ -55,6 +55,16 @@ def opening() -> Opening | None:
     return Opening(TITLE, TEXT, live_data(run, token, "replay", PANELS))
 
 
+def instant_card() -> None:
+    """The way to instant mode, in the form of a preset's card."""
+    with st.container(key="home.preset.instant", border=True, gap=None):
+        top = st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute")
+        top.markdown("**Instant**")
+        with top:
+            navigation.link("instant", "Turn a knob")
+        st.caption("All seeds of a tiny transformer trained anew, several times a second, as you turn it.")
+
+
 def presets() -> None:
     """A card for each preset: its name, what it shows, and the button that opens it."""
     try:

@@ -9,6 +9,7 @@ PAGES = Path(__file__).resolve().parents[2] / "pages"
 TITLES = {
     "home": "Home",
     "sandbox": "Sandbox",
+    "instant": "Instant",
     "gallery": "Runs",
     "compare": "Compare",
     "run": "Run",

@@ -6,8 +6,11 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
+from sandbox.store import open_run
+from sandbox.store.study import Study, StudyPoint, write_study
 from tests.browser.conftest import Open
-from tests.browser.serving import App
+from tests.browser.serving import LONG, App
+from tests.browser.watching import Watched
 from tests.live.synthetic import SyntheticRun
 
 pytestmark = pytest.mark.e2e
@@ -17,7 +20,11 @@ PAGES = {
     "/": "[data-testid=stMain] .acs-live[data-step]",
     "/sandbox": ".st-key-sandbox-train button",
     "/run?run=looked-at": ".acs-live[data-step]",
+    "/compare?runs=looked-at": ".js-plotly-plot",
+    "/gallery": ".st-key-gallery-card-looked-at",
+    "/study?study=looked-over": ".js-plotly-plot",
     "/reference": "[role=tab]",
+    "/instant": ".acs-instant[data-epoch='300']",
 }
 UNFOLD = "document.querySelectorAll('.acs-unfold[aria-expanded=false]').forEach((button) => button.click())"
 
@@ -42,18 +49,66 @@ def looked_at(app: App) -> str:
     return "looked-at"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("path", PAGES)
-def test_no_page_has_a_grave_fault(app: App, open_page: Open, looked_at: str, path: str, scheme: str) -> None:
-    page = open_page(app.address + path, color_scheme=scheme)
-    page.wait_for_selector(PAGES[path])
+@pytest.fixture(scope="module")
+def study(app: App, finished: str) -> None:
+    """A study of one point, which is done."""
+    with open_run(app.runs / finished) as run:
+        point = StudyPoint(finished, {"model.d_model": 8}, run.experiment, {"flops": 1e6})
+        write_study(Study("looked-over", "Looked over", "ann", "cpu", 1.0, ("model.d_model",), (point,)))
+
+
+def settled(page: Page) -> None:
+    """Wait until nothing of the page is under way."""
     page.wait_for_load_state("networkidle")
     page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
     page.wait_for_timeout(1500)  # what is fresh fades in
-    if looked_at in path:
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.usefixtures("study")
+def test_no_page_has_a_grave_fault(app: App, open_page: Open, looked_at: str, path: str, scheme: str) -> None:
+    page = open_page(app.address + path, color_scheme=scheme)
+    page.wait_for_selector(PAGES[path])
+    settled(page)
+    if path.startswith("/run"):
         page.evaluate(UNFOLD)
         page.wait_for_timeout(600)
     assert grave(page) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_sandbox_has_none_while_a_run_trains_nor_with_edits_pending_nor_after_it(
+    app: App, open_page: Open, scheme: str
+) -> None:
+    page = open_page(app.setup(LONG), color_scheme=scheme)
+    watched = Watched(page)
+    watched.train()
+    watched.beyond(20)
+    assert grave(page) == []
+    steps = page.locator('[data-testid="stSidebar"]').get_by_role("spinbutton", name="Steps").first
+    steps.fill("60000")
+    steps.press("Tab")
+    page.locator(".st-key-sandbox-pending").wait_for()
+    page.wait_for_timeout(800)
+    assert grave(page) == []
+    watched.press("stop", "^Stopped$")
+    settled(page)
+    assert grave(page) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_study_of_a_run_has_none_in_any_tab(
+    app: App, finished: str, open_page: Open, scheme: str
+) -> None:
+    page = open_page(f"{app.address}/run?run={finished}", color_scheme=scheme)
+    page.get_by_text("Study the figures").click()
+    page.locator(".js-plotly-plot .legend").wait_for()
+    tabs = page.locator(".st-key-run-study [role=tab]")
+    for place in range(min(tabs.count(), 6)):
+        tabs.nth(place).click()
+        settled(page)
+        assert grave(page) == [], tabs.nth(place).inner_text()
 
 
 def test_neither_has_the_list_of_keys_the_projector_nor_an_explanation(

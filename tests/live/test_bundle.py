@@ -3,7 +3,8 @@
 import pytest
 
 from sandbox.live.bundle import bundled
-from sandbox.live.routes import BUNDLE, loaded
+from sandbox.live.routes import BUNDLE, INSTANT_BUNDLE, INSTANT_SCRIPTS, loaded
+from sandbox.live.routes import SCRIPTS as SCRIPTS_OF_VIEW
 
 SCRIPTS = {
     "main.js": 'import { twice } from "./middle.js";\nimport { ONE } from "./low.js";\n'
@@ -42,9 +43,21 @@ def test_a_circle_and_a_missing_name_are_errors() -> None:
 
 def test_the_live_view_is_one_module_that_holds_every_script() -> None:
     text = loaded()[BUNDLE][0].decode()
-    scripts = [name for name in loaded() if name.endswith(".js") and name != BUNDLE]
+    scripts = [path.name for path in SCRIPTS_OF_VIEW.glob("*.js")]
     assert len(scripts) > 20
     for name in scripts:
         assert f"const from_{name.removesuffix('.js')} = (() =>" in text, name
     assert "\nimport " not in text
     assert text.rstrip().endswith("export const { open, mount } = from_main;")
+
+
+def test_instant_mode_is_one_module_that_home_does_not_fetch() -> None:
+    text = loaded()[INSTANT_BUNDLE][0].decode()
+    own = [path.stem for path in INSTANT_SCRIPTS.glob("*.js")]
+    assert len(own) > 4
+    for name in own:
+        assert f"const from_{name} = (() =>" in text, name
+        assert f"const from_{name} = (() =>" not in loaded()[BUNDLE][0].decode(), name
+    assert "const from_curves = " in text and "const from_view = " not in text
+    assert "\nimport " not in text
+    assert text.rstrip().endswith("export const { mount } = from_instant;")

@@ -12,7 +12,7 @@ import sys
 from streamlit.testing.v1 import AppTest
 
 app = AppTest.from_file("sandbox/ui/entry.py", default_timeout=60).run()
-for page in ("sandbox", "run", "reference", "gallery", "compare", "study"):
+for page in ("sandbox", "run", "reference", "gallery", "compare", "study", "instant"):
     app.switch_page(f"../../pages/{page}.py")
     named = {"sandbox": "run", "run": "run", "compare": "runs"}
     app.query_params.update({named[page]: "quiet-test-run"} if page in named else {})
@@ -44,6 +44,7 @@ def test_pages_are_short_and_hold_no_state(repository: Path) -> None:
         "compare",
         "gallery",
         "home",
+        "instant",
         "reference",
         "run",
         "sandbox",

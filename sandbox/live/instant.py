@@ -1,0 +1,254 @@
+"""Instant: the app's side of instant mode: pages on one side, the worker that trains on the other."""
+
+import asyncio
+import contextlib
+import hmac
+import json
+import logging
+import secrets
+import time
+from collections.abc import Callable
+from typing import Any
+
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from sandbox.foundations.errors import InvalidKnob, RunUnavailable, SandboxError
+from sandbox.foundations.kernels import found_build
+from sandbox.live.tokens import Permission, Tokens
+from sandbox.runner.instant.asking import ask_for_worker
+from sandbox.runner.instant.knobs import check_knobs
+from sandbox.runner.instant.link import HEAD, MOST_BYTES, TEXT, abstract
+
+MOST_PAGES = 24
+"""Pages for which one app trains; they take turns of a few milliseconds."""
+COME_WITHIN = 20.0
+"""Seconds that a worker has to come."""
+MAX_REQUEST = 2000
+LEAST_GAP = 0.004
+"""Seconds between two requests of one page that are taken up: nobody turns a knob faster."""
+MOST_SEEDS = 128
+TOO_SOON = 3.0
+"""Seconds; a worker that ends earlier than this, twice in a row, is not asked for a third time at once."""
+LAST_NUMBER = 2**31
+
+Deliver = Callable[[int, int, bytes], None]
+
+log = logging.getLogger(__name__)
+
+
+def instant_name(session: str) -> str:
+    """What a token names that allows to train at once, in one browser session."""
+    return f"instant:{session}"
+
+
+class Trainer:
+    """The instant worker: asked for when there is something to train, and again where it has ended."""
+
+    def __init__(self, deliver: Deliver, lost: Callable[[], None]) -> None:
+        self._deliver, self._lost = deliver, lost
+        self._writer: asyncio.StreamWriter | None = None
+        self._coming = asyncio.Lock()
+        self._arrived: asyncio.Future[None] | None = None
+
+    async def say(self, message: dict[str, Any]) -> None:
+        """Send a message; RunUnavailable where no worker comes."""
+        async with self._coming:
+            if self._writer is None:
+                await self._call()
+        writer = self._writer
+        if writer is not None:
+            writer.write(json.dumps(message, separators=(",", ":")).encode() + b"\n")
+            with contextlib.suppress(OSError):
+                await writer.drain()
+
+    def mention(self, message: dict[str, Any]) -> None:
+        """Send a message if there is a worker; it matters to nobody else."""
+        if self._writer is not None:
+            self._writer.write(json.dumps(message, separators=(",", ":")).encode() + b"\n")
+
+    async def _call(self) -> None:
+        """Wait at a socket of our own until a worker has come to it and said the secret."""
+        address, secret = f"sandbox-instant-{secrets.token_hex(12)}", secrets.token_hex(24)
+        self._arrived = asyncio.get_running_loop().create_future()
+
+        async def met(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            said = await reader.readline()
+            if self._arrived is None or self._arrived.done():
+                writer.close()
+            elif hmac.compare_digest(said.strip(), secret.encode()):
+                self._writer = writer
+                self._arrived.set_result(None)
+                await self._listen(reader, writer)
+            else:
+                writer.close()
+
+        server = await asyncio.start_unix_server(met, abstract(address))
+        try:
+            await asyncio.to_thread(ask_for_worker, address, secret)
+            await asyncio.wait_for(asyncio.shield(self._arrived), COME_WITHIN)
+        except TimeoutError as fault:
+            raise RunUnavailable(
+                f"The trainer did not come within {COME_WITHIN:g} s; the machine is very busy, try again."
+            ) from fault
+        finally:
+            self._arrived = None
+            server.close()
+
+    async def _listen(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while True:
+                length, session, form = HEAD.unpack(await reader.readexactly(HEAD.size))
+                if length > MOST_BYTES:
+                    break
+                self._deliver(session, form, await reader.readexactly(length))
+        except (asyncio.IncompleteReadError, OSError):
+            log.info("the instant worker has ended")
+        finally:
+            writer.close()
+            self._writer = None
+            self._lost()
+
+
+class Page:
+    """One open Instant page: what waits to be sent to it, and its newest wish."""
+
+    def __init__(self, number: int, socket: WebSocket) -> None:
+        self.number, self.socket = number, socket
+        self.outbox: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+        self.wish: dict[str, Any] | None = None
+        """The newest request, for a worker that has to begin again."""
+        self.tried = 0
+
+    def tell(self, message: dict[str, Any]) -> None:
+        """Send JSON."""
+        text = json.dumps(message, separators=(",", ":"))
+        self.outbox.put_nowait({"type": "websocket.send", "text": text})
+
+
+class Instants:
+    """All Instant pages of this app, and the worker that they share."""
+
+    def __init__(self) -> None:
+        self._pages: dict[int, Page] = {}
+        self._of_session: dict[str, Page] = {}
+        self._numbers = 0
+        self._trainer = Trainer(self._deliver, self._worker_lost)
+        self._again: set[asyncio.Task[None]] = set()
+
+    async def serve(self, socket: WebSocket, session: str, permission: Permission, tokens: Tokens) -> None:
+        """Serve an accepted socket until it closes; a newer one of the same browser session ends it."""
+        older = self._of_session.pop(session, None)
+        if older is not None:
+            older.tell(
+                {"type": "refused", "reason": "This page went on in another tab; reload to take over."}
+            )
+            older.outbox.put_nowait({"type": "websocket.close", "code": 1000})
+        elif len(self._pages) >= MOST_PAGES:
+            reason = f"{MOST_PAGES} pages train already, as many as this app serves; try again in a while."
+            await socket.send_json({"type": "refused", "reason": reason})
+            return
+        self._numbers += 1
+        page = Page(self._numbers, socket)
+        self._pages[page.number] = self._of_session[session] = page
+        sender = asyncio.create_task(self._send(page, permission, tokens))
+        try:
+            await self._listen(page)
+        finally:
+            sender.cancel()
+            del self._pages[page.number]
+            if self._of_session.get(session) is page:
+                del self._of_session[session]
+            self._trainer.mention({"session": page.number, "do": "leave"})
+
+    # ------------------------------------------------------------ from the pages
+    async def _listen(self, page: Page) -> None:
+        with contextlib.suppress(WebSocketDisconnect):
+            while True:
+                message = await page.socket.receive()
+                if message["type"] == "websocket.disconnect":
+                    return
+                request = _request(message.get("text"))
+                if request is None:
+                    page.outbox.put_nowait({"type": "websocket.close", "code": 1003})
+                    return
+                try:
+                    await self._pass_on(page, request)
+                except SandboxError as refusal:
+                    page.tell({"type": "refused", "id": request.get("id"), "reason": str(refusal)})
+                await asyncio.sleep(LEAST_GAP)
+
+    async def _pass_on(self, page: Page, request: dict[str, Any]) -> None:
+        what = request.get("do")
+        if what in ("ack", "cancel"):
+            self._trainer.mention({"session": page.number, "do": what})
+        elif what == "seed":
+            seed = _whole(request.get("seed"), "The seed", MOST_SEEDS)
+            self._trainer.mention({"session": page.number, "do": "seed", "seed": seed})
+        elif what in ("train", "histogram"):
+            number = _whole(request.get("id"), "The request's number", LAST_NUMBER)
+            knobs = check_knobs(request.get("knobs"))
+            why = found_build()[1]
+            if why:
+                raise RunUnavailable(f"Nothing is trained at once here: {why}.")
+            page.wish = {"session": page.number, "do": what, "id": number, "knobs": knobs}
+            await self._trainer.say(page.wish)
+        else:
+            raise InvalidKnob(f"There is nothing to do under the name {str(what)[:40]!r}.")
+
+    # ------------------------------------------------------------ from the worker
+    def _deliver(self, session: int, form: int, payload: bytes) -> None:
+        page = self._pages.get(session)
+        if page is not None:
+            page.tried = 0
+            part: dict[str, Any] = {"text": payload.decode()} if form == TEXT else {"bytes": payload}
+            page.outbox.put_nowait({"type": "websocket.send", **part})
+
+    def _worker_lost(self) -> None:
+        """The worker has ended: ask for another one where a page still waits, once each."""
+        for page in self._pages.values():
+            if page.wish is None:
+                continue
+            if page.tried:
+                page.wish = None
+                page.tell({"type": "refused", "reason": "The trainer ended twice; turn a knob to try again."})
+                continue
+            page.tried += 1
+            task = asyncio.create_task(self._resume(page))
+            self._again.add(task)
+            task.add_done_callback(self._again.discard)
+
+    async def _resume(self, page: Page) -> None:
+        if page.wish is not None:
+            try:
+                await self._trainer.say(page.wish)
+            except SandboxError as refusal:
+                page.tell({"type": "refused", "reason": str(refusal)})
+
+    # ------------------------------------------------------------ to the pages
+    async def _send(self, page: Page, permission: Permission, tokens: Tokens) -> None:
+        renewed = time.monotonic()
+        with contextlib.suppress(WebSocketDisconnect, RuntimeError, OSError):
+            while True:
+                with contextlib.suppress(TimeoutError):
+                    message = await asyncio.wait_for(page.outbox.get(), tokens.lifetime / 3)
+                    await page.socket.send(message)
+                if time.monotonic() - renewed > tokens.lifetime / 3:
+                    renewed = time.monotonic()
+                    page.tell({"type": "token", "token": tokens.sign(permission)})
+
+
+def _whole(value: object, what: str, below: int) -> int:
+    if type(value) is not int or not 0 <= value < below:
+        raise InvalidKnob(f"{what} is {repr(value)[:40]}; it must be a whole number from 0 to {below - 1}.")
+    return value
+
+
+def _request(text: str | None) -> dict[str, Any] | None:
+    """The JSON object in a frame; None for bytes, for anything else and for what is too long or too deep."""
+    if text is None or len(text) > MAX_REQUEST:
+        return None
+    try:
+        request = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return request if isinstance(request, dict) else None

@@ -1,0 +1,132 @@
+"""One open Instant page as the worker sees it: what it wants now, and the one computation it has."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from sandbox.runner.instant.curves import Curves, Groups
+from sandbox.runner.instant.histogram import Histogram
+from sandbox.runner.instant.knobs import EPOCHS, FIRST_EPOCHS, check_knobs
+
+PATIENCE = 0.45
+"""Seconds for which the first epochs of an older value may go on, so that a picture comes twice a second
+while a knob moves without rest; after the first epochs an older value is given up at once."""
+HOLD = 0.25
+"""Seconds after which a computation is told before its first epochs are done."""
+PACE = 0.1
+"""Seconds between two tellings of one computation."""
+ACK_PATIENCE = 3.0
+"""Seconds after which a page that does not say it has drawn is told more anyway."""
+
+Say = Callable[..., None]
+"""Sends to a session: its number, JSON, and the numbers behind it if there are some."""
+
+
+class Session:
+    """What one page asked for; at most one computation, always of the newest wish."""
+
+    def __init__(self, number: int, say: Say, threads: int) -> None:
+        self.number, self._say, self.threads = number, say, threads
+        self.latest = 0
+        """The newest request's number."""
+        self.computed = 0
+        self.given_up = 0
+        self._groups = Groups(threads)
+        self._wanted: dict[str, Any] | None = None
+        self._job: Curves | Histogram | None = None
+        self._seed = 0
+        self._rows = self._frames = 0
+        self._told = 0.0
+        self._acked = True
+        self._known: object = None  # what the page has been told of the weights' shapes and the probe
+
+    # ------------------------------------------------------------ what the page says
+    def hear(self, message: dict[str, Any]) -> None:
+        """Take in one message of the page."""
+        what = message.get("do")
+        if what == "ack":
+            self._acked = True
+        elif what == "seed":
+            self._seed = int(message["seed"])
+            self._tell_pictures_again()
+        elif what == "cancel":
+            self._cancel()
+        elif what in ("train", "histogram"):
+            self.latest = int(message["id"])
+            self.given_up += self._wanted is not None
+            self._wanted = message
+
+    # ------------------------------------------------------------ one turn
+    def turn(self, hear: Callable[[], None]) -> bool:
+        """Work for a few milliseconds, calling `hear` between; False where there was nothing to do."""
+        if self._wanted is not None and self._free():
+            self._begin(self._wanted)
+            hear()
+        job = self._job
+        if job is None or job.done:
+            return self._wanted is not None
+        finished = job.turn()
+        if isinstance(job, Curves):
+            self._after_epoch(job)
+        elif finished or time.monotonic() - self._told > PACE:
+            self._tell_histogram(job)
+        return True
+
+    def give_up(self) -> None:
+        """Let go of whatever was wanted or being computed."""
+        self._wanted = self._job = None
+
+    def _free(self) -> bool:
+        """Whether a newer wish may begin now."""
+        job = self._job
+        return not isinstance(job, Curves) or job.first_seconds is not None or job.age > PATIENCE
+
+    def _begin(self, wanted: dict[str, Any]) -> None:
+        job, self._wanted = self._job, None
+        if isinstance(job, Histogram) and not job.done:
+            self._cancel()
+        if isinstance(job, Curves) and job.first_seconds is None:
+            self.given_up += 1
+            self._tell(job)  # as far as it has come
+        self._job = None
+        number, knobs = int(wanted["id"]), check_knobs(wanted.get("knobs"))
+        self._rows = self._frames = 0
+        self._told = time.monotonic()
+        if wanted["do"] == "histogram":
+            self._job = Histogram(number, knobs, self.threads)
+            self._tell_histogram(self._job)
+        else:
+            self._job = Curves(number, knobs, self._groups)
+
+    def _cancel(self) -> None:
+        if isinstance(self._job, Histogram):
+            self._say(self.number, self._job.told() | {"cancelled": True})
+            self._job = None
+
+    # ------------------------------------------------------------ what the page is told
+    def _after_epoch(self, job: Curves) -> None:
+        now = time.monotonic()
+        first = job.epoch == FIRST_EPOCHS
+        self.computed += first
+        waited = now - self._told > PACE and (job.age > HOLD or self._rows > 0)
+        if first or job.epoch == EPOCHS or (waited and (self._acked or now - self._told > ACK_PATIENCE)):
+            self._tell(job)
+
+    def _tell(self, job: Curves) -> None:
+        shape = job.shape_key
+        head, numbers = job.told(self._rows, self._frames, self._seed)
+        if shape != self._known:
+            self._known, head["meta"] = shape, job.meta()
+        head |= {"computed": self.computed, "given_up": self.given_up}
+        self._rows, self._frames = len(job.epochs), len(job.frames)
+        self._told, self._acked = time.monotonic(), False
+        self._say(self.number, head, numbers)
+
+    def _tell_pictures_again(self) -> None:
+        if isinstance(self._job, Curves) and self._rows:
+            self._frames = 0
+            self._tell(self._job)
+
+    def _tell_histogram(self, job: Histogram) -> None:
+        self._told = time.monotonic()
+        self._say(self.number, job.told())

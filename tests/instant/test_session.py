@@ -1,0 +1,144 @@
+"""One page's session: a newer value takes the older one's place, and every message follows the one before."""
+
+import time
+from typing import Any
+
+import pytest
+
+from sandbox.runner.instant import session as sessions
+from sandbox.runner.instant.histogram import Histogram
+from sandbox.runner.instant.knobs import check_knobs
+from sandbox.runner.instant.session import Session
+
+QUICK = {"batch_size": 512, "d_ff": 4, "n_seeds": 2}
+
+
+class Told:
+    """A link that keeps what is said."""
+
+    def __init__(self) -> None:
+        self.messages: list[dict[str, Any]] = []
+
+    def say(self, session: int, message: dict[str, Any], numbers: bytes | None = None) -> None:
+        assert session == 3
+        self.messages.append(message)
+
+
+@pytest.fixture
+def told() -> Told:
+    return Told()
+
+
+@pytest.fixture
+def session(told: Told, monkeypatch: pytest.MonkeyPatch) -> Session:
+    """As on a machine that is fast enough, however busy this one is."""
+    monkeypatch.setattr(sessions, "HOLD", 1e9)
+    monkeypatch.setattr(sessions, "PATIENCE", 1e9)
+    return Session(3, told.say, threads=2)
+
+
+def wish(number: int, do: str = "train", **knobs: float) -> dict[str, Any]:
+    return {"session": 3, "do": do, "id": number, "knobs": check_knobs(QUICK | knobs)}
+
+
+def work(session: Session, turns: int = 10_000) -> None:
+    """Give it turns until it rests, acknowledging like a page."""
+    for _ in range(turns):
+        session.hear({"do": "ack"})
+        if not session.turn(lambda: None):
+            return
+
+
+def test_a_wish_is_trained_to_the_end_and_told_without_gap(session: Session, told: Told) -> None:
+    session.hear(wish(1))
+    work(session)
+    epochs = [epoch for message in told.messages for epoch in message["epochs"]]
+    assert epochs == [*range(0, 101, 2), *range(104, 301, 4)]
+    froms = [message["from"] for message in told.messages]
+    assert froms[0] == 0 and froms == sorted(froms) and told.messages[-1]["done"]
+    assert ["meta" in message for message in told.messages] == [True] + [False] * (len(froms) - 1)
+    assert (told.messages[-1]["computed"], told.messages[-1]["given_up"]) == (1, 0)
+    assert not session.turn(lambda: None)
+
+
+def test_a_newer_value_ends_the_older_once_its_first_epochs_are_done(session: Session, told: Told) -> None:
+    session.hear(wish(1))
+    while not told.messages:
+        session.turn(lambda: None)
+    assert told.messages[0]["epoch"] == 100
+    session.hear(wish(2, learning_rate=0.1))
+    work(session)
+    later = [message for message in told.messages[1:] if message["id"] == 1]
+    assert later == [] or later[-1]["epoch"] < 300
+    assert told.messages[-1]["id"] == 2 and told.messages[-1]["done"]
+    assert told.messages[-1]["computed"] == 2
+
+
+def test_a_slow_computation_is_told_as_it_grows(
+    session: Session, told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "HOLD", 0.0)
+    monkeypatch.setattr(sessions, "PACE", 0.0)
+    session.hear(wish(1))
+    while not told.messages:
+        session.turn(lambda: None)
+    assert told.messages[0]["epoch"] == 1 and told.messages[0]["epochs"] == [0]
+    assert told.messages[0]["first_seconds"] is None and told.messages[0]["computed"] == 0
+
+
+def test_values_that_pass_by_while_one_is_trained_are_given_up(session: Session, told: Told) -> None:
+    session.hear(wish(1))
+    session.turn(lambda: None)
+    for number in (2, 3, 4):
+        session.hear(wish(number, learning_rate=0.001 * number))
+    work(session)
+    assert {message["id"] for message in told.messages} == {1, 4}
+    assert (told.messages[-1]["computed"], told.messages[-1]["given_up"]) == (2, 2)
+
+
+def test_first_epochs_that_take_too_long_are_given_up_as_far_as_they_came(
+    session: Session, told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "PATIENCE", 0.0)
+    session.hear(wish(1))
+    for _ in range(9):
+        session.turn(lambda: None)
+    session.hear(wish(2))
+    session.turn(lambda: None)
+    first = told.messages[0]
+    assert first["id"] == 1 and 4 <= first["epoch"] <= 9 and first["epochs"][0] == 0 and not first["done"]
+    work(session)
+    assert told.messages[-1]["given_up"] == 1 and told.messages[-1]["computed"] == 1
+
+
+def test_another_seeds_pictures_are_told_again_and_no_curve_twice(session: Session, told: Told) -> None:
+    session.hear(wish(1))
+    work(session)
+    session.hear({"session": 3, "do": "seed", "seed": 1})
+    last = told.messages[-1]
+    assert (last["seed"], last["frames_from"], last["epochs"]) == (1, 0, [])
+    assert last["frames"][0] == 0 and last["frames"][-1] >= 296
+    session.hear({"session": 3, "do": "seed", "seed": 99})
+    assert told.messages[-1]["seed"] == 1
+
+
+def test_a_histogram_is_cancelled_by_the_page_and_by_a_knob(session: Session, told: Told) -> None:
+    for end in ({"do": "cancel"}, wish(9)):
+        session.hear(wish(5, do="histogram"))
+        for _ in range(5):
+            assert session.turn(lambda: None)
+        assert isinstance(session._job, Histogram)
+        session.hear(end)
+        session.turn(lambda: None)
+        cancelled = [m for m in told.messages if m["type"] == "histogram"][-1]
+        assert cancelled["cancelled"] and cancelled["n"] == 0 and cancelled["id"] == 5
+        assert not isinstance(session._job, Histogram)
+
+
+def test_a_page_that_does_not_draw_is_told_less(session: Session, told: Told) -> None:
+    session.hear(wish(1))
+    began = time.monotonic()
+    while not (told.messages and told.messages[-1]["done"]):
+        session.turn(lambda: None)
+    waited = time.monotonic() - began
+    assert len(told.messages) <= 2 + waited / sessions.ACK_PATIENCE
