@@ -7,7 +7,9 @@ from typing import Any
 
 from sandbox.foundations.errors import InvalidExperiment, InvalidKnob
 from sandbox.foundations.typed_text import shown
+from sandbox.runner.arm_names import named_by_values
 from sandbox.store import Run
+from sandbox.store.forks import begun_at
 
 Plain = dict[str, Any]
 Setting = tuple[str | None, str, Any]
@@ -44,8 +46,9 @@ class Plan:
 def forked(parent: Run, plan: Plan) -> Plain:
     """The plain form of the experiment that `plan` asks for; nothing is read or written but the parent.
 
-    Names and steps are checked here, values where experiments are checked. Raises InvalidKnob or
-    InvalidExperiment in one sentence.
+    Its arms are called by what they go on with (`arm_names`), in the fork's stages too. Names and steps are
+    checked here, values where experiments are checked. Raises InvalidKnob or InvalidExperiment in one
+    sentence.
     """
     whole = parent.experiment
     step = checked_step(parent, plan.step)
@@ -64,11 +67,15 @@ def forked(parent: Run, plan: Plan) -> Plain:
     values = values_at(parent, step)
     for arm, key, value in plan.settings:
         _apply(plain, values, arm, key, value)
+    names = named_by_values(plain["arms"], values)
+    plain["arms"] = [arm | {"name": names[arm["name"]]} for arm in plain["arms"]]
     plain["fork"] = {
         "run": parent.id,
         "step": step,
-        "stages": _stages(parent, step, arms),
-        "values": _changes(values, step, arms),
+        "stages": [
+            stage | {"changes": _renamed(stage["changes"], names)} for stage in _stages(parent, step, arms)
+        ],
+        "values": _renamed(_changes(values, step, arms), names),
     }
     return plain
 
@@ -86,11 +93,6 @@ def checked_step(parent: Run, step: Any) -> int:
             f"for step {step} continue that run."
         )
     return step
-
-
-def begun_at(plain: Mapping[str, Any]) -> int:
-    """The step at which a run of `plain` begins."""
-    return int((plain.get("fork") or {}).get("step", 0))
 
 
 def values_at(parent: Run, step: int) -> dict[tuple[str, str], Any]:
@@ -190,6 +192,10 @@ def _stages(parent: Run, step: int, arms: Sequence[str]) -> list[Plain]:
         "changes": [change for change in [*fork["values"], *made] if change["arm"] in arms],
     }
     return [*stages, own]
+
+
+def _renamed(changes: Sequence[Plain], names: Mapping[str, str]) -> list[Plain]:
+    return [change | {"arm": names[change["arm"]]} for change in changes]
 
 
 def _changes(values: dict[tuple[str, str], Any], step: int, arms: Sequence[str]) -> list[Plain]:

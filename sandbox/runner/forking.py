@@ -9,6 +9,7 @@ import numpy as np
 
 from sandbox.foundations.errors import RunUnavailable, SandboxError
 from sandbox.runner import queue
+from sandbox.runner.arm_names import arms_of_parent
 from sandbox.runner.fork_plan import OPTIMIZER, PACE, Plain, values_at
 from sandbox.runner.ghost import PARENT, copy_ghost, history
 from sandbox.runner.names import new_run_id
@@ -25,13 +26,24 @@ SPIKE_HISTORY = 200
 State = dict[str, np.ndarray]
 
 
-def enqueue_fork(parent: Run, plain: Plain, owner: str, device: str = "cpu") -> str:
-    """Make the run that `plain`, as the trainer has checked it, asks for, and put it in the queue; its id."""
+def enqueue_fork(
+    parent: Run,
+    plain: Plain,
+    owner: str,
+    device: str = "cpu",
+    *,
+    flops: float | None = None,
+    keeps_on: bool = False,
+) -> str:
+    """Make the run that `plain`, as the trainer has checked it, asks for, and put it in the queue; its id.
+
+    `flops` is what the check answered for all of its steps; `keeps_on` as the queue has it.
+    """
     run_id = new_run_id()
     folder = run_path(run_id)
     try:
         make_folder(folder, parent, plain)
-        return queue.enqueue(plain, owner, device=device, run_id=run_id)
+        return queue.enqueue(plain, owner, device=device, run_id=run_id, flops=flops, keeps_on=keeps_on)
     except SandboxError:
         shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -43,13 +55,16 @@ def make_folder(folder: Path, parent: Run, plain: Plain) -> None:
     Raises RunUnavailable where the folder holds a run already.
     """
     step, arms, seeds = plain["fork"]["step"], [arm["name"] for arm in plain["arms"]], plain["seeds"]
+    of_parent = arms_of_parent(parent.experiment, plain)
+    changed = differences(parent, plain)
+    recorded = parent.meta(ENGINES) or {}
+    engines = {arm: recorded[was] for arm, was in of_parent.items() if was in recorded}
+    parent = parent.with_arms({was: arm for arm, was in of_parent.items()})
     with RunWriter.create(folder, plain) as writer:
         copied = copy_ghost(parent, writer, step)
-        engines = parent.meta(ENGINES) or {}
-        changed = differences(parent, plain)
         writer.describe(
             **{PARENT: {"run": parent.id, "step": step, "changed": changed, **copied}},
-            **({ENGINES: {arm: engines[arm] for arm in arms if arm in engines}} if engines else {}),
+            **({ENGINES: engines} if engines else {}),
         )
         kept = "weights, optimizer moments and batch order as they were" if step else "its start"
         other = "; ".join(changed) or "nothing is changed"
@@ -72,13 +87,14 @@ def differences(parent: Run, plain: Plain) -> list[str]:
         for name, value in plain[OPTIMIZER].items()
         if whole[OPTIMIZER].get(name) != value
     ]
-    before = values_at(parent, step)
+    of_parent, before = arms_of_parent(whole, plain), values_at(parent, step)
     after = {(value["arm"], value["key"]): value["value"] for value in plain["fork"]["values"]}
-    for arm, key in dict.fromkeys([*before, *after]):
-        if any(one["name"] == arm for one in plain["arms"]):
-            was, now = (_value(form, values, arm, key) for form, values in ((whole, before), (plain, after)))
+    for arm, parents in of_parent.items():
+        keys = [key for own, key in before if own == parents] + [key for own, key in after if own == arm]
+        for key in dict.fromkeys(keys):
+            was, now = _value(whole, before, parents, key), _value(plain, after, arm, key)
             if was != now:
-                found.append(f"{arm}: {key} {was} to {now}")
+                found.append(f"{parents}: {key} {was} to {now}")
     found += [
         f"{len(plain[what])} of {len(whole[what])} {what}"
         for what in ("arms", "seeds")
@@ -111,7 +127,7 @@ def _start(parent: Run, step: int) -> tuple[int, State]:
 
 
 def _of_runs(state: State, parent: Run, arms: Sequence[str], seeds: Sequence[int]) -> State:
-    """The rows of the arms and seeds that go on, and the clock."""
+    """The rows of the arms and seeds that go on, and a clock that begins."""
     found: State = {}
     rows = [parent.seeds.index(seed) for seed in seeds]
     for place, arm in enumerate(arms):
@@ -119,9 +135,8 @@ def _of_runs(state: State, parent: Run, arms: Sequence[str], seeds: Sequence[int
         for name, array in state.items():
             if name.startswith(own):
                 found[f"group/{place}/{name.removeprefix(own)}"] = array[rows]
-    if "clock" in state:
-        columns = [0, *(1 + parent.arms.index(arm) for arm in arms)]
-        found["clock"] = state["clock"][columns]
+    if "clock" in state:  # the parent's time is its own
+        found["clock"] = np.zeros(1 + len(arms))
     return found
 
 

@@ -1,6 +1,8 @@
 """open_run: a run's curves, readings and events from its folder, live or finished, on any machine."""
 
 import sqlite3
+from collections.abc import Mapping
+from copy import copy
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -47,6 +49,17 @@ class Run:
         except BaseException:
             self.close()
             raise
+
+    def with_arms(self, names: Mapping[str, str]) -> "Run":
+        """The same run, through the same files, with arms renamed: `names` holds the new name by the old one.
+
+        What the run recorded under its arms' names, such as live changes, keeps the names it has.
+        """
+        seen = copy(self)
+        seen.arms = tuple(names.get(arm, arm) for arm in self.arms)
+        arms = [arm | {"name": names.get(arm["name"], arm["name"])} for arm in self.experiment["arms"]]
+        seen.experiment = self.experiment | {"arms": arms}
+        return seen
 
     def meta(self, key: str) -> Any:
         """The JSON value recorded under `key`, or None."""

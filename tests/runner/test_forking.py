@@ -15,10 +15,13 @@ from sandbox.runner.fork_plan import Plan, forked, read_steps
 from sandbox.runner.forking import make_folder
 from sandbox.runner.live_requests import request_change
 from sandbox.store import Run, open_run
-from sandbox.store.checkpoint import checkpoint_files, read_start
+from sandbox.store.checkpoint import checkpoint_files, latest_checkpoint, read_start, save_checkpoint
+from sandbox.store.summary import summarize
 from tests.runner.small import CURVES, tiny_experiment
 
 SPECTRAL = "spectral:shift=0.5"
+TURNED = "spectral:shift=2"
+"""What that arm is called from step 6 on, where its knob was turned."""
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +61,7 @@ def details(run: Run, kind: str) -> dict[str | None, tuple[int, str]]:
 
 def assert_goes_on_as(child: Run, parent: Run, step: int) -> None:
     """Every loss, evaluation and weight that both have after `step`, to the last bit."""
+    parent = parent.with_arms({SPECTRAL: TURNED})
     for arm in child.arms:
         columns = [parent.seeds.index(seed) for seed in child.seeds]
         for name in CURVES:
@@ -74,7 +78,8 @@ def test_a_rewound_run_ends_with_its_parents_bits(parent: Run, tmp_path: Path, s
     child = fork(parent, tmp_path / "child", step)
     assert_goes_on_as(child, parent, step)
     assert child.experiment["fork"]["run"] == "old-parent" and child.experiment["fork"]["step"] == step
-    assert min(child.group_curve("loss", SPECTRAL)[0]) == step + 1
+    assert child.arms == ("standard", TURNED), "an arm is called by what it is set to"
+    assert min(child.group_curve("loss", TURNED)[0]) == step + 1
     assert {arm: where for arm, (where, _) in details(child, "no difference").items()} == dict.fromkeys(
         child.arms, 24
     )
@@ -94,7 +99,7 @@ def test_what_was_changed_later_by_hand_is_not_done_again(parent: Run, tmp_path:
 
 def test_some_seeds_and_arms_can_go_on_alone(parent: Run, tmp_path: Path) -> None:
     child = fork(parent, tmp_path / "child", 12, arms=[SPECTRAL], seeds=[11])
-    assert (child.arms, child.seeds) == ((SPECTRAL,), (11,))
+    assert (child.arms, child.seeds) == ((TURNED,), (11,))
     assert_goes_on_as(child, parent, 12)
 
 
@@ -107,7 +112,7 @@ def test_a_fork_needs_nothing_of_a_parent_that_is_gone(parent: Run, tmp_path: Pa
     Execution(load(plain), tmp_path / "child").run()
     child = open_run(tmp_path / "child")
     assert_goes_on_as(child, parent, 13)
-    steps, ghost = child.group_curve("parent/loss", SPECTRAL)
+    steps, ghost = child.group_curve("parent/loss", TURNED)
     at, losses = parent.group_curve("loss", SPECTRAL)
     np.testing.assert_array_equal(steps, at)
     np.testing.assert_array_equal(ghost, losses)
@@ -140,8 +145,9 @@ def test_the_first_step_that_differs_is_an_event(
 ) -> None:
     child = fork(parent, tmp_path / "child", 12, settings=[(None, key, value)])
     told = details(child, "divergence")
-    assert told[SPECTRAL][0] == parts_at and "old-parent" in told[SPECTRAL][1]
-    here, there = (run.curve("loss", SPECTRAL, 3) for run in (child, parent))
+    arm = "spectral:shift=3" if key == "projection.shift" else TURNED
+    assert told[arm][0] == parts_at and "old-parent" in told[arm][1]
+    here, there = child.curve("loss", arm, 3), parent.curve("loss", SPECTRAL, 3)
     same = parts_at - 13
     np.testing.assert_array_equal(here[1][:same], there[1][12 : 12 + same])
     assert not np.array_equal(here[1][same:], there[1][12 + same :])
@@ -153,20 +159,21 @@ def test_the_first_step_that_differs_is_an_event(
 
 def test_one_arm_may_get_a_value_of_its_own(parent: Run, tmp_path: Path) -> None:
     child = fork(parent, tmp_path / "child", 12, settings=[("standard", "optimizer.learning_rate", 0.1)])
-    assert details(child, "divergence").keys() == {"standard"}
-    assert details(child, "no difference").keys() == {SPECTRAL}
+    assert details(child, "divergence").keys() == {"standard, learning_rate=0.1"}
+    assert details(child, "no difference").keys() == {TURNED}
 
 
 def test_a_fork_of_a_fork_begins_where_it_should(parent: Run, tmp_path: Path) -> None:
     rates = [(None, "optimizer.learning_rate", 0.1)]
     child = fork(parent, tmp_path / "child", 12, settings=rates)
     grandchild = fork(child, tmp_path / "grandchild", 20)
-    for arm in parent.arms:
+    assert grandchild.arms == child.arms == ("standard", TURNED)
+    for arm in child.arms:
         np.testing.assert_array_equal(grandchild.weights(24, arm), child.weights(24, arm))
     assert len(grandchild.experiment["fork"]["stages"]) == 2
     assert list(grandchild.group_curve("parent/loss", "standard")[0]) == list(range(1, 25))
     alone = sandbox.train(load(grandchild.experiment), tmp_path / "alone")
-    np.testing.assert_array_equal(alone.weights(24, SPECTRAL), child.weights(24, SPECTRAL))
+    np.testing.assert_array_equal(alone.weights(24, TURNED), child.weights(24, TURNED))
     with pytest.raises(InvalidKnob, match="continue that run"):
         forked(grandchild, Plan(step=11))
 
@@ -191,6 +198,30 @@ def test_a_fork_that_was_stopped_goes_on_with_the_same_bits(
     assert bool(checkpoint_files(tmp_path / "child")) == (stop_at > 16)
     Execution(load(plain), tmp_path / "child").run()
     assert_goes_on_as(open_run(tmp_path / "child"), parent, 16)
+
+
+def test_the_time_of_a_fork_is_its_own(parent: Run, tmp_path: Path) -> None:
+    copy = tmp_path / "copy" / parent.id
+    shutil.copytree(parent.path, copy)
+    at, state = latest_checkpoint(copy) or (0, {})
+    assert at == 24 and state["clock"][0] > 0
+    save_checkpoint(copy, 24, state | {"clock": np.full(3, 1e6)})
+    child = fork(open_run(copy), tmp_path / "child", 24, steps=30)
+    assert child.status["seconds"] < 1e3
+    assert all(line.seconds_per_step is not None and line.seconds_per_step < 100 for line in summarize(child))
+
+
+def test_two_arms_that_swap_their_values_keep_apart(tmp_path: Path) -> None:
+    both = ["spectral:shift=0.5", "spectral:shift=2"]
+    sandbox.train(tiny_experiment(steps=6, seeds=[3], arms=both), tmp_path / "swap-parent")
+    parent = open_run(tmp_path / "swap-parent")
+    swapped = [(arm, "projection.shift", value) for arm, value in zip(both, (2.0, 0.5), strict=True)]
+    child = fork(parent, tmp_path / "child", 6, steps=9, settings=swapped)
+    assert child.arms == ("spectral:shift=2", "spectral:shift=0.5")
+    for place, name in enumerate(child.arms):
+        np.testing.assert_array_equal(
+            child.group_curve("parent/loss", name)[1], parent.group_curve("loss", both[place])[1]
+        )
 
 
 def test_new_seeds_start_at_step_0_beside_the_parents_mean(parent: Run, tmp_path: Path) -> None:
