@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 from typing import Any, TypeVar
 
@@ -51,23 +52,23 @@ class Layout:
         """Count of trained numbers of one run, which stand first."""
         return sum(self.sizes[: len(self.names) - self.n_carried])
 
-    @property
+    @cached_property
     def sizes(self) -> tuple[int, ...]:
         """Count of numbers of each parameter."""
         return tuple(prod(shape) for shape in self.shapes)
 
-    @property
+    @cached_property
     def offsets(self) -> tuple[int, ...]:
         """Where each parameter begins in the row."""
         sizes = self.sizes
         return tuple(sum(sizes[:i]) for i in range(len(sizes)))
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Count of numbers of one run."""
         return sum(self.sizes)
 
-    @property
+    @cached_property
     def stride(self) -> int:
         """Length of a row in the engine's buffers: `size`, rounded up to whole vector registers."""
         return -(-self.size // ROW_MULTIPLE) * ROW_MULTIPLE

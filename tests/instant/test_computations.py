@@ -28,7 +28,7 @@ def told(
 
 def test_the_curves_are_those_of_the_experiment_that_the_sandbox_gets() -> None:
     curves = Curves(1, KNOBS, Groups(threads=2))
-    for _ in range(6):
+    for _ in range(3):
         curves.turn()
     experiment = load(experiment_plain(KNOBS))
     group = NativeGroup(experiment.setting("standard"), experiment.seeds)
@@ -62,7 +62,7 @@ def test_a_kept_group_trains_to_the_bits_of_a_fresh_one_after_any_other_value() 
 def test_what_is_told_in_pieces_is_what_is_told_at_once() -> None:
     curves = Curves(1, KNOBS, Groups(threads=1))
     pieces, rows, frames = [], 0, 0
-    for _ in range(9):
+    for _ in range(5):
         curves.turn()
         head, series, pictures = told(curves, rows, frames)
         rows, frames = rows + len(head["epochs"]), frames + len(head["frames"])

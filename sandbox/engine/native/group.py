@@ -2,7 +2,7 @@
 
 import ctypes
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import product
 
 import numpy as np
@@ -54,6 +54,7 @@ class NativeGroup(TorchGroup):
         if reason:
             raise EngineUnavailable(f"The native engine cannot train this: {reason}.")
         self.threads = threads
+        self._pool: ThreadPoolExecutor | None = None
         self._kernels = kernels(build)
         self._kind, self._structure = model_structure(setting, self.layout)
         tokens, targets = stacked_rows(self.task_data, "train")
@@ -149,9 +150,15 @@ class NativeGroup(TorchGroup):
         if n_threads == 1:
             work(parts[0], *arguments)
             return
-        with ThreadPoolExecutor(n_threads) as pool:
-            for finished in [pool.submit(work, part, *arguments) for part in parts]:
-                finished.result()
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(n_threads - 1)
+        others = [self._pool.submit(work, part, *arguments) for part in parts[1:]]
+        try:
+            work(parts[0], *arguments)
+        finally:
+            wait(others)
+        for finished in others:
+            finished.result()
 
     def _advance(
         self, runs: slice, batch: int, n: int, losses: Float[np.ndarray, "step run"], last: bool

@@ -8,9 +8,8 @@ import numpy as np
 
 from sandbox.diagnostics.probe import probe_batch
 from sandbox.diagnostics.visual_weights import PARTS
-from sandbox.engine.choice import group_for
-from sandbox.engine.torch_engine import TorchGroup
 from sandbox.experiment.experiment import load
+from sandbox.runner.instant.group import InstantGroup
 from sandbox.runner.instant.knobs import (
     EPOCHS,
     EVERY_EPOCHS,
@@ -33,16 +32,16 @@ class Groups:
 
     def __init__(self, threads: int) -> None:
         self.threads = threads
-        self._kept: OrderedDict[tuple[float, ...], tuple[TorchGroup, dict[str, np.ndarray]]] = OrderedDict()
+        self._kept: OrderedDict[tuple[float, ...], tuple[InstantGroup, dict[str, np.ndarray]]] = OrderedDict()
 
-    def fresh(self, knobs: Knobs) -> TorchGroup:
+    def fresh(self, knobs: Knobs) -> InstantGroup:
         """The group of these knobs at step 0; raises a SandboxError where they cannot be trained."""
         experiment = load(experiment_plain(knobs))
         setting = experiment.setting(experiment.arms[0].name)
         key = tuple(value for name, value in knobs.items() if name not in OF_OPTIMIZER)
         kept = self._kept.pop(key, None)
         if kept is None:
-            group = group_for(setting, experiment.seeds, engine="native", threads=self.threads)
+            group = InstantGroup(setting, experiment.seeds, threads=self.threads)
             start = group.state()
         else:
             group, start = kept
@@ -55,7 +54,7 @@ class Groups:
 
 
 class Curves:
-    """One computation: `turn` trains one epoch, and evaluates where that is due."""
+    """One computation: `turn` trains two epochs, and evaluates where that is due."""
 
     def __init__(self, number: int, knobs: Knobs, groups: Groups) -> None:
         self.number, self.knobs = number, knobs
@@ -87,9 +86,9 @@ class Curves:
         return time.perf_counter() - self.began
 
     def turn(self) -> bool:
-        """Train one epoch; True where it was the last one."""
-        self.group.advance(self.per_epoch)
-        self.epoch += 1
+        """Train two epochs; True where they were the last ones."""
+        self.group.advance(EVERY_EPOCHS * self.per_epoch)
+        self.epoch += EVERY_EPOCHS
         every = EVERY_EPOCHS if self.epoch <= FIRST_EPOCHS else 2 * EVERY_EPOCHS
         if self.epoch % every == 0:
             self._look()

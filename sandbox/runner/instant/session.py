@@ -67,7 +67,7 @@ class Session:
             return self._wanted is not None
         finished = job.turn()
         if isinstance(job, Curves):
-            self._after_epoch(job)
+            self._after_turn(job)
         elif finished or time.monotonic() - self._told > PACE:
             self._tell_histogram(job)
         return True
@@ -104,7 +104,7 @@ class Session:
             self._job = None
 
     # ------------------------------------------------------------ what the page is told
-    def _after_epoch(self, job: Curves) -> None:
+    def _after_turn(self, job: Curves) -> None:
         now = time.monotonic()
         first = job.epoch == FIRST_EPOCHS
         self.computed += first
