@@ -36,7 +36,7 @@ class Served:
     """`serve`, started again whenever it ends, as whoever keeps a server would."""
 
     def __init__(self, runs: Path) -> None:
-        self._runs, self._port, self.starts = runs, free_port(), 0
+        self._runs, self.port, self.starts = runs, free_port(), 0
         self._log = (runs.parent / "served.log").open("w")
         self.process: subprocess.Popen[bytes] | None = None
         self.keep()
@@ -45,7 +45,7 @@ class Served:
         if self.process is None or self.process.poll() is not None:
             self.starts += 1
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "sandbox", "serve", "--port", str(self._port)],
+                [sys.executable, "-m", "sandbox", "serve", "--port", str(self.port)],
                 cwd=ROOT,
                 env={**os.environ, "SANDBOX_RUNS": str(self._runs)},
                 stdout=subprocess.DEVNULL,
@@ -120,7 +120,7 @@ def test_random_kills_lose_nothing(runs_folder: Path, note: Note) -> None:
         folder = runs_folder / run_id
         before: set[tuple[str, int]] = set()
         for at, kind in zip(points, kinds, strict=True):
-            wait(lambda: _step(run_id) >= at, served)  # noqa: B023
+            wait(lambda: trained_to(run_id) >= at, served)  # noqa: B023
             if victim(kind, run_id, served) is None:  # it is being started again: train no further meanwhile
                 with RunControl(folder) as control:
                     control.pause()
@@ -173,7 +173,7 @@ def _lives(pid: int) -> bool:
         return False
 
 
-def _step(run_id: str) -> int:
+def trained_to(run_id: str) -> int:
     found = queue.state(run_id)
     assert found is not None and found.state not in ("failed", "stopped"), found
     return found.step
