@@ -10,8 +10,8 @@ def table(lines: list[ArmSummary]) -> str:
     target = percent(lines[0].target) if lines else ""
     reference = code(lines[0].reference if lines else "standard")
     head = (
-        "Arm", "Seeds", f"Reached {target}", "Median step (range)", "Held-out accuracy",
-        f"Against {reference}, same seeds", "Per step, all seeds", "Diverged",
+        "Arm", "Seeds", f"Reached {target}", "Median step (range, of the seeds that reached it)",
+        "Held-out accuracy", f"Against {reference}, same seeds", "Per step, all seeds", "Diverged",
     )  # fmt: skip
     standard = next((line.seconds_per_step for line in lines if line.arm == line.reference), None)
     body = [_row(line, standard) for line in lines]
@@ -35,9 +35,10 @@ def _row(line: ArmSummary, standard: float | None) -> tuple[str, ...]:
 def _steps(line: ArmSummary) -> str:
     if line.median_step is None:
         return "not reached"
+    of = f"of {line.reached}"
     if line.first_step == line.last_step:
-        return whole(line.median_step)
-    return f"{whole(line.median_step)} ({whole(line.first_step or 0)} to {whole(line.last_step or 0)})"
+        return f"{whole(line.median_step)} ({of})"
+    return f"{whole(line.median_step)} ({whole(line.first_step or 0)} to {whole(line.last_step or 0)}, {of})"
 
 
 def difference(line: ArmSummary) -> str:

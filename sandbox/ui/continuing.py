@@ -8,9 +8,10 @@ import streamlit as st
 from sandbox.foundations.errors import InvalidKnob, SandboxError
 from sandbox.runner import queue
 from sandbox.runner.control import ensure_supervisor
-from sandbox.runner.fork_plan import Plan, begun_at, forked
+from sandbox.runner.fork_plan import Plan, forked
 from sandbox.runner.forking import enqueue_fork
 from sandbox.store import Run
+from sandbox.store.forks import begun_at
 from sandbox.ui import fork_form, session, training
 from sandbox.ui.words import code, whole
 
@@ -148,7 +149,10 @@ def start(key: str, run: Run, plan: Callable[[], Plan]) -> None:
             session.notice(answer["error"])
             return
         device = "cuda" if str(run.meta("device")).startswith("cuda") else "cpu"
-        st.query_params[training.RUN] = enqueue_fork(run, answer["plain"], training.OWNER, device)
+        st.query_params[training.RUN] = enqueue_fork(
+            run, answer["plain"], session.owner(), device,
+            flops=answer["cost"]["flops"], keeps_on=session.keeps_on(),
+        )  # fmt: skip
         session.hold(f"{key}.continuing", None)
     except SandboxError as error:
         session.notice(str(error))

@@ -13,6 +13,7 @@ from sandbox.ui import (
     bring,
     gallery_card,
     gallery_filter,
+    gallery_table,
     navigation,
     session,
     setup_link,
@@ -20,6 +21,7 @@ from sandbox.ui import (
 )
 from sandbox.ui.gallery_card import chosen
 from sandbox.ui.gallery_filter import Wish
+from sandbox.ui.lineage import Lineage, lineage
 from sandbox.ui.run_state import ENDED
 from sandbox.ui.words import ago, count, duration, escaped, whole
 
@@ -51,9 +53,9 @@ def show() -> None:
         _heading(found, entries, unread)
         shown = found
         if view == TABLE:
-            _table(found, wish)
+            gallery_table.table(found, wish, lineage(entries))
         else:
-            shown = _cards(found, wish)
+            shown = _cards(found, wish, lineage(entries))
         busy = unread or any(entry.state not in (*ENDED, "damaged", "interrupted") for entry in shown)
         st.fragment(_tick, run_every=TICK if busy else None)(_signature(shown, unread))
     _trash(lying)
@@ -98,8 +100,9 @@ def _filters(entries: list[Entry], title: Any) -> tuple[Wish, str]:
     owners = several("Owner", "owner", gallery_filter.choices(entries, lambda e: [e.owner]), 140)
     tags = several("Tag", "tag", gallery_filter.choices(entries, lambda e: e.labels.tags), 150)
     sort = row.selectbox(
-        "Sort by", gallery_filter.metrics(entries), key="gallery_sort", width=230, bind="query-params"
-    )
+        "Sort by", gallery_filter.metrics(entries), key="gallery_sort", width=230, bind="query-params",
+        format_func=gallery_table.title_of,
+    )  # fmt: skip
     least = False
     if sort not in gallery_filter.BY_TIME:
         first = gallery_filter.wants_least(sort)
@@ -155,7 +158,7 @@ def _heading(found: list[Entry], entries: list[Entry], unread: int) -> None:
         )
 
 
-def _cards(found: list[Entry], wish: Wish) -> list[Entry]:
+def _cards(found: list[Entry], wish: Wish, known: Lineage) -> list[Entry]:
     pages = max(1, -(-len(found) // PER_PAGE))
     page = 1
     if pages > 1:
@@ -166,55 +169,10 @@ def _cards(found: list[Entry], wish: Wish) -> list[Entry]:
         columns = st.columns(COLUMNS, gap="small")
         for entry, column in zip(shown[start : start + COLUMNS], columns, strict=False):
             with column:
-                gallery_card.card(entry, wish.sort, dark)
+                gallery_card.card(entry, wish.sort, dark, known.of(entry))
     if not shown:
         st.info("No run fits these filters.")
     return shown
-
-
-def _table(found: list[Entry], wish: Wish) -> None:
-    """All runs that fit, with the settings that differ among them; ticked rows are compared."""
-    metric = gallery_filter.ACCURACY if wish.sort in gallery_filter.BY_TIME else wish.sort
-    columns: dict[str, list[Any]] = {
-        "Run": [entry.name for entry in found],
-        "State": [gallery_card.state_words(entry.state) for entry in found],
-        "Created": [f"{ago(entry.created)}" for entry in found],
-        metric: [_number(gallery_filter.value(e, metric, wish.arms, wish.least_first)) for e in found],
-        "Tags": [", ".join(entry.labels.tags) for entry in found],
-    }
-    differing = gallery_filter.differing(found)
-    columns |= {name: ["" if v is None else str(v) for v in column] for name, column in differing.items()}
-    event: Any = st.dataframe(
-        columns,
-        hide_index=True,
-        on_select="rerun",
-        selection_mode="multi-row",
-        key="gallery.table",
-        height=min(640, 38 + 35 * max(1, len(found))),
-        alt=f"{count(len(found), 'run')} with {metric} and the settings that differ",
-    )
-    names = "none" if not differing else f"{count(len(differing), 'setting')}"
-    st.caption(
-        f"Settings that differ among these runs: {names}. Click a heading to sort; tick rows to act on them."
-    )
-    rows = [found[row].id for row in event.selection.rows if row < len(found)]
-    if rows:
-        with st.container(horizontal=True, gap="small", key="gallery.rows"):
-            if len(rows) == 1 and st.button("Open the run", key="gallery.open", type="primary"):
-                st.switch_page(navigation.page("run"), query_params={"run": rows[0]})
-            if len(rows) > 1 and st.button(
-                "Compare the ticked rows", key="gallery.compare.rows", type="primary"
-            ):
-                ids = rows[: gallery_card.MOST_CHOSEN]
-                st.switch_page(navigation.page("compare"), query_params={"runs": ",".join(ids)})
-            if len(rows) == 1:
-                st.button(
-                    "Edit", key="gallery.edit.row", on_click=session.hold, args=(gallery_card.EDITED, rows[0])
-                )
-
-
-def _number(value: float) -> float | None:
-    return None if value != value else value
 
 
 def _trash(lying: list[trash.Deleted]) -> None:

@@ -10,8 +10,9 @@ from sandbox.foundations.errors import SandboxError
 from sandbox.runner import gallery, trash
 from sandbox.runner.gallery import Entry
 from sandbox.store.labels import MAX_NAME, MAX_NOTE, Labels
-from sandbox.ui import gallery_filter, navigation, session, sparkline, training
+from sandbox.ui import gallery_filter, navigation, session, sparkline
 from sandbox.ui.described import difference_of_any
+from sandbox.ui.named import metric_title
 from sandbox.ui.run_state import COLOURS, ENDED, WORDS
 from sandbox.ui.words import ago, code, count, duration, escaped, percent, points, whole
 
@@ -33,8 +34,8 @@ def state_words(state: str) -> str:
     return WORDS.get(state) or EXTRA_WORDS.get(state) or state.capitalize()
 
 
-def card(entry: Entry, metric: str, dark: bool) -> None:
-    """Draw one card; `metric` is what the list is sorted by, shown for every arm."""
+def card(entry: Entry, metric: str, dark: bool, origin: str = "") -> None:
+    """Draw one card; `metric` is what the list is sorted by, shown for every arm; `origin` its lineage."""
     with st.container(border=True, key=f"gallery.card.{entry.id}", gap="small", height="stretch"):
         _head(entry)
         if entry.state == "damaged":
@@ -44,6 +45,8 @@ def card(entry: Entry, metric: str, dark: bool) -> None:
         picture = sparkline.sparkline(entry.card.arms, int(entry.card.plain.get("steps", 0)), dark)
         if picture:
             st.image(picture, width="stretch", alt=sparkline.words(entry.card.arms))
+        if origin:
+            st.caption(escaped(origin[:1].upper() + origin[1:]))
         st.caption(escaped(_what(entry)))
         _badges(entry)
         lines = _numbers(entry, metric)
@@ -120,10 +123,11 @@ def _numbers(entry: Entry, metric: str) -> str:
         return f"{shown}: {written(shown, gallery_filter.value(entry, shown))}"
     known = [(arm.name, gallery_filter.arm_value(arm, shown)) for arm in entry.card.arms]
     parts = [f"{code(name)} {written(shown, value)}" for name, value in known if not math.isnan(value)]
+    title = escaped(shown if shown in gallery_filter.DERIVED else metric_title(shown))
     if not parts:
-        return f"{escaped(shown)}: none" if entry.card.arms else ""
+        return f"{title}: none" if entry.card.arms else ""
     more = f" and {len(parts) - MOST_ARMS_SHOWN} more" if len(parts) > MOST_ARMS_SHOWN else ""
-    return f"{escaped(shown)}: {', '.join(parts[:MOST_ARMS_SHOWN])}{more}"
+    return f"{title}: {', '.join(parts[:MOST_ARMS_SHOWN])}{more}"
 
 
 def written(metric: str, value: float) -> str:
@@ -167,9 +171,12 @@ def _form(entry: Entry) -> None:
                 )
             )
     over = entry.state in (*ENDED, "damaged", "interrupted")
-    st.caption("A deleted run can be put back for a day." if over else "Stop the run before you delete it.")
+    of = f" It is of {escaped(entry.owner)}, who alone deletes it." if entry.owner else ""
+    st.caption(
+        (f"A deleted run can be put back for a day.{of}") if over else "Stop the run before you delete it."
+    )
     if st.button("Delete this run", key=f"{key}.delete", disabled=not over, icon=":material/delete:"):
-        _do(lambda: trash.delete(entry.id, entry.owner or training.OWNER))
+        _do(lambda: trash.delete(entry.id, session.owner()))
 
 
 def _do(act: Callable[[], None]) -> None:
@@ -204,8 +211,14 @@ def _tick(run_id: str, key: str) -> None:
     ticked = [known for known in chosen() if known != run_id]
     if session.reported(key):
         ticked.append(run_id)
-    if len(ticked) > MOST_CHOSEN:
+    choose(ticked)
+
+
+def choose(ticked: list[str]) -> None:
+    """Let these runs be the ones to compare; of too many the first ones go, which is told."""
+    gone, kept = ticked[:-MOST_CHOSEN], ticked[-MOST_CHOSEN:]
+    if gone:
         session.notice(
-            f"At most {MOST_CHOSEN} runs are compared at once; {ticked.pop(0)} is no longer ticked."
+            f"At most {MOST_CHOSEN} runs are compared at once; {', '.join(gone)[:200]} no longer among them."
         )
-    session.hold(CHOSEN, ticked)
+    session.hold(CHOSEN, kept)

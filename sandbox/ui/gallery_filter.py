@@ -9,6 +9,7 @@ from sandbox.runner.gallery import Entry
 from sandbox.store.card import ArmCard, flat_settings
 
 NEWEST, OLDEST, NAME = "Newest first", "Oldest first", "Name"
+OF_ACCURACY = "test_accuracy"
 ACCURACY, MEDIAN_STEP = "Held-out accuracy", "Median step to the target"
 DIFFERENCE, SECONDS, DIVERGED = "Difference to the reference arm", "Seconds trained", "Seeds that diverged"
 BY_TIME = (NEWEST, OLDEST, NAME)
@@ -71,7 +72,7 @@ def choices(entries: Sequence[Entry], of: Callable[[Entry], Sequence[str]]) -> l
 def metrics(entries: Sequence[Entry]) -> list[str]:
     """Everything that runs can be sorted by: time, name, what is derived, each curve and reading."""
     recorded = {name for entry in entries for arm in entry.card.arms for name in arm.metrics}
-    return [*BY_TIME, *DERIVED, *sorted(recorded)]
+    return [*BY_TIME, *DERIVED, *sorted(recorded - {OF_ACCURACY})]
 
 
 def value(entry: Entry, metric: str, arms: Sequence[str] = (), least: bool = False) -> float:
@@ -83,15 +84,23 @@ def value(entry: Entry, metric: str, arms: Sequence[str] = (), least: bool = Fal
         return entry.card.seconds if entry.card.arms else math.nan
     if metric == DIVERGED:
         return float(entry.card.diverged) if entry.card.arms else math.nan
+    return found[0] if (found := best(entry, metric, arms, least)) else math.nan
+
+
+def best(
+    entry: Entry, metric: str, arms: Sequence[str] = (), least: bool = False
+) -> tuple[float, str] | None:
+    """The greatest number of the run's arms (of `arms`, where given), or the least, with that arm's name."""
     of = [arm for arm in entry.card.arms if not arms or arm.name in arms]
-    values = [v for v in (arm_value(arm, metric) for arm in of) if not math.isnan(v)]
-    return (min if least else max)(values) if values else math.nan
+    values = [(arm_value(arm, metric), arm.name) for arm in of]
+    known = [(v, name) for v, name in values if not math.isnan(v)]
+    return (min if least else max)(known, key=lambda one: one[0]) if known else None
 
 
 def arm_value(arm: ArmCard, metric: str) -> float:
     """One arm's number for `metric`; NaN where it has none."""
     if metric == ACCURACY:
-        return arm.metrics.get("test_accuracy", math.nan)
+        return arm.metrics.get(OF_ACCURACY, math.nan)
     if metric == MEDIAN_STEP:
         return math.nan if arm.median_step is None else arm.median_step
     if metric == DIFFERENCE:

@@ -11,6 +11,7 @@ import sandbox
 from sandbox.foundations.errors import InvalidKnob
 from sandbox.runner import queue
 from sandbox.runner.control import RunControl
+from sandbox.runner.outlook import outlook
 from sandbox.store import open_run, run_path
 from sandbox.ui import continuing
 from sandbox.ui.continuing import read_seeds
@@ -58,9 +59,25 @@ def test_a_run_is_continued_with_other_knobs(open_page: Open, trained: str) -> N
     assert plain["optimizer"]["learning_rate"] == 0.02
     fork = plain["fork"]
     assert (fork["run"], fork["step"]) == (trained, 7)
-    assert fork["values"] == [{"step": 7, "arm": SPECTRAL, "key": "projection.shift", "value": 2.0}]
+    assert fork["values"] == [{"step": 7, "arm": "spectral:shift=2", "key": "projection.shift", "value": 2.0}]
+    assert plain["arms"][1]["name"] == "spectral:shift=2" and fork["values"][0]["arm"] == "spectral:shift=2"
     assert open_run(run_path(run_id)).meta("parent")["run"] == trained
     assert not app.get("form")
+
+
+def test_a_fork_waits_under_its_owners_name_with_what_it_costs(open_page: Open, trained: str) -> None:
+    app = settled(open_page("run", run=trained))
+    app.session_state["session.owner"] = "ann"
+    app = settled(app.button(key="run.ask.fork").click().run())
+    app = settled(app.button(key="run.continuing.start").click().run())
+    (waiting,) = queue.states()
+    assert (waiting.owner, waiting.step) == ("ann", 12)
+    with queue.catalogue_connection() as connection:
+        (flops,) = connection.execute("SELECT flops FROM runs").fetchone()
+    assert flops > 1e5
+    found = outlook(waiting.id)
+    steps = open_run(run_path(waiting.id)).experiment["steps"]
+    assert found is not None and found.seconds < 5 * (steps - 12), "its parent's steps count for nothing"
 
 
 def test_new_seeds_start_the_experiment_again(open_page: Open, trained: str) -> None:

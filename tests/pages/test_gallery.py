@@ -1,5 +1,6 @@
 """The list of runs as a person works with it: find, name, pin, delete, put back, compare."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -7,9 +8,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from sandbox.runner import gallery, queue, trash
-from sandbox.store import run_path
+from sandbox.store import RunWriter, open_run, run_path
 from sandbox.store.labels import Labels, read_labels
-from sandbox.ui import bring, gallery_card
+from sandbox.store.study import StudyPoint, new_study, write_study
+from sandbox.ui import bring, gallery_card, gallery_table, session
 from tests.pages.conftest import Open, record, said, settled
 
 
@@ -51,7 +53,62 @@ def test_filters_by_text_outcome_and_arm_and_sorts_by_a_metric(open_page: Open, 
     app.multiselect(key="gallery_state").set_value([])
     app.selectbox(key="gallery_sort").set_value("condition numbers/key")
     assert sorted(names(settled(app.run()))) == sorted(three)
-    assert "condition numbers/key" in said(app)
+    assert "Condition numbers: key" in said(app) and "condition numbers/key" not in said(app)
+
+
+def test_the_table_names_the_arm_of_its_number_and_writes_settings_in_words(
+    open_page: Open, three: list[str]
+) -> None:
+    plain = json.loads((run_path("first-test-run") / "experiment.json").read_text())
+    fork = {"run": "third-test-run", "step": 1200, "stages": [], "values": []}
+    RunWriter.create(run_path("forked-run"), plain | {"steps": 2000, "fork": fork}).close()
+    app = open_page("gallery")
+    app.session_state["gallery_view"] = "Table"
+    table = settled(app.run()).dataframe[0].value
+    row = table[table["Run"] == "first-test-run"].iloc[0]
+    with open_run(run_path("first-test-run")) as run:
+        last = {arm: run.group_curve("test_accuracy", arm)[1][-1].mean() for arm in run.arms}
+    best = max(last, key=last.__getitem__)
+    assert row["of the arm"] == best and row["Held-out accuracy"] == pytest.approx(100 * last[best])
+    forked = table[table["Run"] == "forked-run"].iloc[0]
+    assert forked["Comes from"] == "fork of third-test-run at step 1,200"
+    assert forked["Goes on from"] == "third-test-run at step 1,200" and forked["Steps"] == "2000"
+    assert not [name for name in table.columns if "fork" in name or "_" in name or "." in name]
+
+
+def test_a_card_says_what_its_run_comes_from(open_page: Open, three: list[str]) -> None:
+    plain = json.loads((run_path("first-test-run") / "experiment.json").read_text())
+    fork = {"run": "third-test-run", "step": 1200, "stages": [], "values": []}
+    RunWriter.create(run_path("forked-run"), plain | {"fork": fork}).close()
+    point = StudyPoint("first-test-run", {"model.d_model": 16, "steps": 100}, plain, {"flops": 1.0})
+    write_study(new_study("how wide", "ann", "cpu", ("model.d_model",), (point,)))
+    words = said(settled(open_page("gallery")))
+    assert "Fork of third-test-run at step 1,200" in words
+    told = next(line for line in words.splitlines() if line.startswith("How wide: "))
+    assert told == "How wide: architecture: width d_model 16, steps 100"
+
+
+def test_what_is_ticked_on_cards_is_ticked_in_the_table_and_back(open_page: Open, three: list[str]) -> None:
+    app = settled(open_page("gallery"))
+    app.checkbox(key="gallery.tick.first-test-run").check()
+    app = settled(app.run())
+    app.session_state["gallery_view"] = "Table"
+    app = settled(app.run())
+    ids = list(app.dataframe[0].value["Run"])
+    rows = app.session_state[gallery_table.table_key(ids)]["selection"]["rows"]
+    assert rows == [ids.index("first-test-run")]
+    assert app.button(key="gallery.compare").label == "Compare 1 run"
+
+
+def test_rows_ticked_in_the_table_are_the_ticked_runs_and_others_stay(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    held: dict[str, list[str]] = {gallery_card.CHOSEN: ["b", "elsewhere"]}
+    monkeypatch.setattr(session, "held", held.get)
+    monkeypatch.setattr(session, "hold", held.__setitem__)
+    monkeypatch.setattr(session, "reported", lambda _: {"selection": {"rows": [0, 2]}})
+    gallery_table._tick("any", ["a", "b", "c"])
+    assert held[gallery_card.CHOSEN] == ["elsewhere", "a", "c"]
 
 
 def test_a_run_is_renamed_tagged_noted_and_pinned(open_page: Open, three: list[str]) -> None:
@@ -95,6 +152,18 @@ def test_a_deleted_run_can_be_put_back(open_page: Open, three: list[str]) -> Non
     assert [run.id for run in trash.deleted()] == ["third-test-run"]
     app.button(key="gallery.restore.third-test-run").click()
     assert len(names(settled(app.run()))) == 3
+
+
+def test_only_its_owner_deletes_a_run(open_page: Open, three: list[str]) -> None:
+    with queue.catalogue_connection() as connection:
+        connection.execute("UPDATE runs SET owner = 'ann'")
+    app = settled(open_page("gallery"))
+    app.button(key="gallery.edit.third-test-run").click()
+    app = settled(app.run())
+    assert "It is of ann, who alone deletes it." in said(app)
+    app.button(key="gallery.form.third-test-run.delete").click()
+    app = settled(app.run())
+    assert any("only its owner" in error.value for error in app.error) and len(names(app)) == 3
 
 
 def test_a_running_run_cannot_be_deleted(open_page: Open, three: list[str]) -> None:
