@@ -1,9 +1,14 @@
 // Softmax attention of one layer, all heads, forward and backward: score, weigh, mix, condition the output.
+//
+// Long sequences are worked off in blocks of queries, whose scores stay in the nearest caches on their way.
 #pragma once
 #include "layout.h"
 #include "products.h"
 
 namespace sandbox {
+
+constexpr int SHORT = 64;             // keys up to which all queries are taken at once
+constexpr int QUERIES_TOGETHER = 16;  // beyond, and where later queries see more keys than earlier ones
 
 // Activations of one layer's attention, each (token, channel) unless said otherwise.
 struct AttentionTrace {
@@ -14,53 +19,81 @@ struct AttentionTrace {
     Vec* conditioned;  // what W_O reads
 };
 
+// Which queries there are, and what they see.
+struct Sight {
+    int queries;         // all tokens, or the one that is read
+    bool causal;         // query q sees the keys to q
+    const Vec* visible;  // 1 where a key may be seen, 0 where not; null: everywhere
+    float scale;         // of the scores
+};
+
 class Attention {
   public:
     Attention(const EncoderModel& model) : m(model), n(model.n_tokens), d_head(model.d / model.heads) {}
 
-    // `visible` is 1 where a key may be seen, 0 at padding; null: everywhere.
-    void forward(const AttentionTrace& a, const Vec* visible) const {
-        for (int h = 0; h < m.heads; h++) {
-            Vec* weights = a.weights + h * n * n;
-            product(rows_of(weights, n), head(a.query, h), turned(head(a.key, h)), n, n, d_head);
-            for (int q = 0; q < n; q++) softmax(weights + q * n, q, visible);
-            product(head(a.mixed, h), rows_of(weights, n), head(a.value, h), n, d_head, n);
-            for (int t = 0; t < n; t++) condition(a, h, t);
-        }
+    // Queries that are taken together where there are `queries`.
+    int together(bool causal, int queries) const {
+        return (n <= SHORT && !causal) || queries < QUERIES_TOGETHER ? queries : QUERIES_TOGETHER;
+    }
+
+    void forward(const AttentionTrace& a, const Sight& sight) const {
+        in_blocks(sight, [&](int h, int first, int count, int end) {
+            Vec* weights = a.weights + (int64_t(h) * n + first) * n;
+            product(rows_of(weights, n), head(a.query, h, first), turned(head(a.key, h)), count, end, d_head);
+            for (int q = 0; q < count; q++)
+                softmax(weights + q * n, sight.causal ? first + q + 1 : end, end, sight);
+            product(head(a.mixed, h, first), rows_of(weights, n), head(a.value, h), count, d_head, end);
+            for (int q = first; q < first + count; q++) condition(a, h, q);
+        });
     }
 
     // `wanted` of the conditioned output is used up; what is wanted of query, key and value is written.
-    // `scratch` holds (query, key).
-    void backward(const AttentionTrace& a, Vec* wanted, Vec* of_query, Vec* of_key, Vec* of_value,
-                  Vec* scratch) const {
-        for (int h = 0; h < m.heads; h++) {
-            Vec* weights = a.weights + h * n * n;
-            for (int t = 0; t < n; t++) condition_backward(a, wanted, h, t);
-            product(head(of_value, h), turned(rows_of(weights, n)), head(wanted, h), n, d_head, n);
-            product(rows_of(scratch, n), head(wanted, h), turned(head(a.value, h)), n, n, d_head);
-            for (int q = 0; q < n; q++) {
-                Vec along{};
-                for (int k = 0; k < n; k++) along = fused(weights[q * n + k], scratch[q * n + k], along);
-                for (int k = 0; k < n; k++)
-                    scratch[q * n + k] = (scratch[q * n + k] - along) * weights[q * n + k] * m.scale;
+    // `scratch` holds (queries together, key).
+    void backward(const AttentionTrace& a, const Sight& sight, Vec* wanted, Vec* of_query, Vec* of_key,
+                  Vec* of_value, Vec* scratch) const {
+        for (int64_t i = 0; i < int64_t(n) * m.d; i++) of_key[i] = of_value[i] = Vec{};
+        in_blocks(sight, [&](int h, int first, int count, int end) {
+            Vec* weights = a.weights + (int64_t(h) * n + first) * n;
+            for (int q = first; q < first + count; q++) condition_backward(a, wanted, h, q);
+            const Matrix<Vec> of_mixed = head(wanted, h, first), of_scores = rows_of(scratch, n);
+            product(head(of_value, h), turned(rows_of(weights, n)), of_mixed, end, d_head, count, true);
+            product(of_scores, of_mixed, turned(head(a.value, h)), count, end, d_head);
+            for (int q = 0; q < count; q++) {
+                Vec *scores = scratch + q * n, along{};
+                const Vec* weight = weights + q * n;
+                for (int k = 0; k < end; k++) along = fused(weight[k], scores[k], along);
+                for (int k = 0; k < end; k++) scores[k] = (scores[k] - along) * weight[k] * sight.scale;
             }
-            product(head(of_query, h), rows_of(scratch, n), head(a.key, h), n, d_head, n);
-            product(head(of_key, h), turned(rows_of(scratch, n)), head(a.query, h), n, d_head, n);
-        }
+            product(head(of_query, h, first), of_scores, head(a.key, h), count, d_head, end);
+            product(head(of_key, h), turned(of_scores), head(a.query, h, first), end, d_head, count, true);
+        });
     }
 
   private:
     const EncoderModel& m;
     const int n, d_head;
 
-    Matrix<Vec> head(Vec* x, int h) const { return {x + h * d_head, m.d, 1}; }
+    Matrix<Vec> head(Vec* x, int h, int first = 0) const { return {x + first * m.d + h * d_head, m.d, 1}; }
 
-    // A query that sees no key has no weights, as in sandbox/attention/restricted.py.
-    void softmax(Vec* row, int q, const Vec* visible) const {
-        const int end = m.causal ? q + 1 : n;
+    // Calls with a head, the first of some queries, their count, and where the keys end that they see.
+    template <class Act>
+    void in_blocks(const Sight& sight, Act act) const {
+        const int most = together(sight.causal, sight.queries);
+        for (int h = 0; h < m.heads; h++)
+            for (int first = 0; first < sight.queries; first += most) {
+                const int count = sight.queries - first < most ? sight.queries - first : most;
+                act(h, first, count, sight.causal ? first + count : n);
+                breathe(int64_t(20) * count * n);
+            }
+    }
+
+    // Of the first `end` keys; the weights from there to `until` are 0. A query that sees no key has no
+    // weights, as in sandbox/attention/restricted.py.
+    void softmax(Vec* row, int end, int until, const Sight& sight) const {
+        const Vec* visible = sight.visible;
         Vec greatest = all(-__builtin_inff()), total{};
         for (int k = 0; k < end; k++) {
-            row[k] *= m.scale;
+            row[k] *= sight.scale;
             const Vec seen = visible ? (visible[k] > 0.0f ? row[k] : greatest) : row[k];
             greatest = larger(seen, greatest);
         }
@@ -72,7 +105,7 @@ class Attention {
         }
         const Vec share = total == 0.0f ? Vec{} : 1.0f / total;
         for (int k = 0; k < end; k++) row[k] *= share;
-        for (int k = end; k < n; k++) row[k] = Vec{};
+        for (int k = end; k < until; k++) row[k] = Vec{};
     }
 
     // Rows of unit length, C A with C_ii = 1 / max(|A_i|, eps) (sandbox/conditioning/output/preconditioned.py).

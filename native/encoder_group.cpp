@@ -5,13 +5,12 @@ namespace sandbox {
 namespace {
 
 template <class Act>
-int64_t with_encoder(const EncoderModel& m, Act act) {
-    Encoder model(m);
-    return act(model, 1);
+Turns* with_encoder(const EncoderModel& m, Act act) {
+    return begin<Encoder>(m, act);
 }
 
 }  // namespace
 
-EXPORTED(encoder, EncoderModel, with_encoder)
+EXPORTED(encoder, EncoderModel, with_encoder, 1)
 
 }  // namespace sandbox

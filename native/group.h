@@ -1,23 +1,14 @@
 // What every model's runs have in common: batches of sixteen sequences, stretches of updates, evaluation.
 //
 // A model offers prepare(theta), clear(), block<LEARNING>(theta, tokens, target, weight), finish(theta),
-// gradient(), n_tokens() and size(); it owns its memory, and ready() says whether it got any.
+// renew(theta, step, scale), gradient(), n_tokens(), size() and work(); it owns its memory, and ready() says
+// whether it got any.
 #pragma once
-#include <ctime>
-
 #include "adam.h"
 
 namespace sandbox {
 
 constexpr int MOST_TOKENS = 128;
-
-enum Outcome : int64_t { DONE = -2, NO_MEMORY = -1 };  // anything else: where to go on
-
-inline int64_t now() {
-    timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000000000LL + t.tv_nsec;
-}
 
 // Sixteen sequences' tokens by position; what is beyond the end repeats the last one and weighs nothing.
 template <class RowOf>
@@ -54,84 +45,76 @@ float learn(M& model, const Data& data, const float* theta, int64_t run, const i
         const Vec weight = weights(batch - first, 1.0f / float(batch));
         const Vec found = model.template block<true>(theta, tokens, target, weight).loss;
         loss += weight > 0.0f ? found : Vec{};
+        breathe(model.work());
     }
     model.finish(theta);
+    breathe(model.size());
     return sum(loss) / float(batch);
 }
 
-// Pieces are (a few steps, run), so that a run's row stays in the nearest cache; `position` counts them. Stops
-// at the end of a piece once the time is up, and says where.
+// Some steps of one run follow each other, so that its row stays in the nearest cache.
 template <class M>
-int64_t advance(M& model, int64_t steps_together, const Rows& rows, const Adam& adam, const Data& data,
-                const Stretch& stretch, int64_t position, int64_t nanoseconds) {
-    if (!model.ready()) return NO_MEMORY;
-    const int64_t until = now() + nanoseconds;
-    const int64_t pieces = (stretch.n_steps + steps_together - 1) / steps_together * rows.n_runs;
-    while (position < pieces) {
-        const int64_t run = position % rows.n_runs, first = position / rows.n_runs * steps_together;
-        const int64_t end = first + steps_together < stretch.n_steps ? first + steps_together : stretch.n_steps;
-        float* theta = rows.theta + run * rows.stride;
-        for (int64_t step = first; step < end; step++) {
-            const int32_t* order = stretch.order + run * stretch.order_apart + step * stretch.batch;
-            stretch.losses[step * stretch.losses_apart + run] =
-                learn(model, data, theta, run, order, stretch.batch);
-            if (stretch.gradient && step == stretch.n_steps - 1) {
-                const size_t bytes = sizeof(float) * size_t(model.size());
-                std::memcpy(stretch.gradient + run * rows.stride, model.gradient(), bytes);
-                std::memcpy(stretch.before + run * rows.stride, theta, bytes);
+void advance(M& model, int64_t steps_together, const Rows& rows, const Adam& adam, const Data& data,
+             const Stretch& stretch) {
+    for (int64_t first = 0; first < stretch.n_steps; first += steps_together)
+        for (int64_t run = 0; run < rows.n_runs; run++) {
+            const int64_t left = stretch.n_steps - first, end = first + (left < steps_together ? left : steps_together);
+            float* theta = rows.theta + run * rows.stride;
+            for (int64_t step = first; step < end; step++) {
+                const int32_t* order = stretch.order + run * stretch.order_apart + step * stretch.batch;
+                stretch.losses[step * stretch.losses_apart + run] =
+                    learn(model, data, theta, run, order, stretch.batch);
+                if (stretch.gradient && step == stretch.n_steps - 1) {
+                    const size_t bytes = sizeof(float) * size_t(model.size());
+                    std::memcpy(stretch.gradient + run * rows.stride, model.gradient(), bytes);
+                    std::memcpy(stretch.before + run * rows.stride, theta, bytes);
+                    breathe(model.size());
+                }
+                update(adam, step, theta, rows.mean + run * rows.stride, rows.square + run * rows.stride,
+                       model.gradient(), model.size());
+                model.renew(theta, stretch.first_step + step + 1, stretch.scales ? stretch.scales + step : nullptr);
             }
-            update(adam, step, theta, rows.mean + run * rows.stride, rows.square + run * rows.stride,
-                   model.gradient(), model.size());
         }
-        position++;
-        if (now() >= until) break;
-    }
-    return position < pieces ? position : int64_t(DONE);
 }
 
-// Losses and hits of the rows from `first` to `end` of one run's set, each at its own place.
+// Losses and hits of the first `n_rows` rows of one run's set.
 template <class M>
-int64_t evaluate(M& model, const float* theta, const Data& data, int64_t run, int64_t first, int64_t end,
-                 float* losses, uint8_t* right) {
-    if (!model.ready()) return NO_MEMORY;
+void evaluate(M& model, const float* theta, const Data& data, int64_t run, int64_t n_rows, float* losses,
+              uint8_t* right) {
     Ints tokens[MOST_TOKENS];
     model.prepare(theta);
-    for (; first < end; first += LANES) {
+    for (int64_t first = 0; first < n_rows; first += LANES) {
         const auto row_of = [](int64_t i) { return i; };
-        const Ints target = gather(data, run, model.n_tokens(), first, end, row_of, tokens);
+        const Ints target = gather(data, run, model.n_tokens(), first, n_rows, row_of, tokens);
         const auto answer = model.template block<false>(theta, tokens, target, Vec{});
-        for (int i = 0; i < LANES && first + i < end; i++) {
+        for (int i = 0; i < LANES && first + i < n_rows; i++) {
             losses[first + i] = answer.loss[i];
             right[first + i] = answer.right[i] != 0;
         }
+        breathe(model.work());
     }
-    return DONE;
 }
 
-// What Python calls for a model: `make` is the type of the model made from its structure.
-#define EXPORTED(name, Structure, make)                                                                       \
-    extern "C" int64_t sandbox_##name##_advance(                                                              \
-        const Structure* structure, const Rows* rows, const Adam* adam, const Data* data,                     \
-        const Stretch* stretch, int64_t position, int64_t nanoseconds) {                                      \
-        return make(*structure, [&](auto& model, int64_t together) {                                          \
-            return advance(model, together, *rows, *adam, *data, *stretch, position, nanoseconds);            \
+// What Python calls for a model: `make` begins a job with the model of a structure. All that the arguments
+// point to stays where it is until the job ends (turns.cpp).
+#define EXPORTED(name, Structure, make, steps_together)                                                       \
+    extern "C" Turns* sandbox_##name##_advance(const Structure* structure, const Rows* rows,                  \
+                                               const Adam* adam, const Data* data, const Stretch* stretch) {  \
+        return make(*structure, [=](auto& model) {                                                            \
+            advance(model, steps_together, *rows, *adam, *data, *stretch);                                    \
         });                                                                                                   \
     }                                                                                                         \
-    extern "C" int64_t sandbox_##name##_evaluate(const Structure* structure, const float* theta,              \
-                                                 const Data* data, int64_t run, int64_t first, int64_t end,   \
-                                                 float* losses, uint8_t* right) {                             \
-        return make(*structure, [&](auto& model, int64_t) {                                                   \
-            return evaluate(model, theta, *data, run, first, end, losses, right);                             \
-        });                                                                                                   \
+    extern "C" Turns* sandbox_##name##_evaluate(const Structure* structure, const float* theta,               \
+                                                const Data* data, int64_t run, int64_t n_rows, float* losses, \
+                                                uint8_t* right) {                                             \
+        return make(*structure, [=](auto& model) { evaluate(model, theta, *data, run, n_rows, losses, right); }); \
     }                                                                                                         \
-    extern "C" int64_t sandbox_##name##_gradient(const Structure* structure, const float* theta,              \
-                                                 const Data* data, int64_t run, const int32_t* order,         \
-                                                 int64_t batch, float* loss, float* gradient_of_row) {        \
-        return make(*structure, [&](auto& model, int64_t) -> int64_t {                                        \
-            if (!model.ready()) return NO_MEMORY;                                                             \
+    extern "C" Turns* sandbox_##name##_gradient(const Structure* structure, const float* theta,               \
+                                                const Data* data, int64_t run, const int32_t* order,          \
+                                                int64_t batch, float* loss, float* gradient_of_row) {         \
+        return make(*structure, [=](auto& model) {                                                            \
             *loss = learn(model, *data, theta, run, order, batch);                                            \
             std::memcpy(gradient_of_row, model.gradient(), sizeof(float) * size_t(model.size()));             \
-            return DONE;                                                                                      \
         });                                                                                                   \
     }
 

@@ -1,5 +1,6 @@
 // Products of activations, sixteen sequences wide, in tiles of 4 x 4 that stay in registers.
 #pragma once
+#include "turns.h"
 #include "vector.h"
 
 namespace sandbox {
@@ -40,9 +41,11 @@ inline void tile(Matrix<Vec> out, Matrix<Vec> a, Matrix<B> b, int n, int r0, int
 
 template <int R, class B>
 inline void strip(Matrix<Vec> out, Matrix<Vec> a, Matrix<B> b, int columns, int n, int r0, bool add) {
+    constexpr int C = R == 1 ? 8 : 4;  // enough sums side by side to hide what one takes
     int c = 0;
-    for (; c + 4 <= columns; c += 4) tile<R, 4>(out, a, b, n, r0, c, add);
+    for (; c + C <= columns; c += C) tile<R, C>(out, a, b, n, r0, c, add);
     for (; c < columns; c++) tile<R, 1>(out, a, b, n, r0, c, add);
+    breathe(int64_t(R) * columns * n);
 }
 
 // out (rows, columns) = a (rows, n) b (n, columns), or added to out. `b` holds weights or activations.
@@ -76,6 +79,7 @@ inline void weight_gradient(float* gradient, Matrix<Vec> wanted, Matrix<Vec> in,
         int i = 0;
         for (; i + 4 <= ins; i += 4) weight_tile<4, 4>(gradient, ins, wanted, in, n, o, i);
         for (; i < ins; i++) weight_tile<4, 1>(gradient, ins, wanted, in, n, o, i);
+        breathe(int64_t(4) * ins * n);
     }
     for (; o < outs; o++) {
         int i = 0;

@@ -39,18 +39,17 @@ struct OwnedVisual : VisualMemory, Visual<D> {
 
 // The widths that people look at are compiled on their own: their loops then vanish.
 template <class Act>
-int64_t with_visual(const VisualModel& m, Act act) {
-    const auto made = [&](auto&& model) { return act(model, STEPS_TOGETHER); };
+Turns* with_visual(const VisualModel& m, Act act) {
     switch (m.d) {
-        case 2: return made(OwnedVisual<2>(m));
-        case 3: return made(OwnedVisual<3>(m));
-        case 8: return made(OwnedVisual<8>(m));
-        default: return made(OwnedVisual<0>(m));
+        case 2: return begin<OwnedVisual<2>>(m, act);
+        case 3: return begin<OwnedVisual<3>>(m, act);
+        case 8: return begin<OwnedVisual<8>>(m, act);
+        default: return begin<OwnedVisual<0>>(m, act);
     }
 }
 
 }  // namespace
 
-EXPORTED(visual, VisualModel, with_visual)
+EXPORTED(visual, VisualModel, with_visual, STEPS_TOGETHER)
 
 }  // namespace sandbox

@@ -60,6 +60,8 @@ class Visual {
     float* gradient() const { return s.gradient; }
     int n_tokens() const { return m.n_tokens; }
     int size() const { return m.size; }
+    int64_t work() const { return m.size; }  // of a block, about
+    void renew(float*, int64_t, const float*) {}
 
     // Loss of each of sixteen sequences, and whether the right class scores highest.
     // `weight` of a sequence is what its loss counts; where it is given, gradients are added to the sums.

@@ -6,6 +6,7 @@ import sys
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 SOURCES = Path(__file__).resolve().parents[2] / "native"
 BUILT = SOURCES / "build"
@@ -79,10 +80,14 @@ def kernels(build: str = "") -> ctypes.CDLL:
     return library
 
 
-ANSWERS = {
-    "sandbox_visual_advance": ctypes.c_int64,
-    "sandbox_visual_evaluate": ctypes.c_int64,
-    "sandbox_visual_gradient": ctypes.c_int64,
+ANSWERS: dict[str, Any] = {
+    **{
+        f"sandbox_{model}_{what}": ctypes.c_void_p
+        for model in ("visual", "encoder")
+        for what in ("advance", "evaluate", "gradient")
+    },
+    "sandbox_go_on": ctypes.c_int32,
+    "sandbox_end": None,
     "sandbox_theta_smallest_difference": ctypes.c_int64,
 }
-"""What each exported function returns."""
+"""What each exported function returns: a job to be worked on, whether it is done, nothing, or a number."""

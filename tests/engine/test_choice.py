@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from sandbox.conditioning.projection.sigma_reparam import SigmaReparam
+from sandbox.attention.nystrom import Nystrom
 from sandbox.engine.choice import EngineChoice, choose_engine, group_for
 from sandbox.engine.native import coverage
 from sandbox.engine.native.coverage import visual_parameters
@@ -46,9 +46,9 @@ def test_the_encoder_is_trained_natively_where_that_is_asked_for():
     assert found.engine == "torch" and "proven with torch" in found.reason
     assert choose_engine(encoder, wanted="native") == EngineChoice("native")
     assert choose_engine(encoder, before="native") == EngineChoice("native")
-    sigma = replace(encoder, model=Encoder(projection=SigmaReparam()))
-    with pytest.raises(EngineUnavailable, match="sigma-reparam: the native engine has no kernel for it"):
-        choose_engine(sigma, wanted="native")
+    nystrom = replace(encoder, model=Encoder(mechanism=Nystrom()))
+    with pytest.raises(EngineUnavailable, match="nystrom: the native engine has no kernel for it"):
+        choose_engine(nystrom, wanted="native")
 
 
 @pytest.mark.usefixtures("built")

@@ -5,11 +5,16 @@ from sandbox.attention.softmax import Softmax
 from sandbox.conditioning.output.direct import DirectOutput
 from sandbox.conditioning.output.preconditioned import Preconditioned
 from sandbox.conditioning.projection.plain import PlainProjection
+from sandbox.conditioning.projection.sigma_reparam import SigmaReparam
 from sandbox.conditioning.projection.spectral import SpectralConditioning
+from sandbox.conditioning.projection.spectral_svd import SpectralSvd
+from sandbox.conditioning.query_key.qk_l2 import L2QueryKey
 from sandbox.conditioning.query_key.qk_plain import PlainQueryKey
+from sandbox.conditioning.query_key.qk_rms import RmsQueryKey
 from sandbox.conditioning.temperature.constant import ConstantTemperature
 from sandbox.conditioning.temperature.sqrt_d import SqrtTemperature
 from sandbox.conditioning.temperature.unit import UnitTemperature
+from sandbox.conditioning.temperature.warm_up import WarmUpTemperature
 from sandbox.conditioning.tokens.plain_tokens import PlainTokens
 from sandbox.engine.optimizer import Adam, AdamW
 from sandbox.engine.setting import GroupSetting
@@ -34,9 +39,9 @@ KNOWN: dict[str, tuple[type[Idea], ...]] = {
     "tokens": (PlainTokens,),
     "placement": (PreLN, PostLN, DeepNorm, NoNormalization),
     "mechanism": (Softmax, Causal),
-    "projection": (PlainProjection, SpectralConditioning),
-    "qk": (PlainQueryKey,),
-    "temperature": (SqrtTemperature, UnitTemperature, ConstantTemperature),
+    "projection": (PlainProjection, SpectralConditioning, SpectralSvd, SigmaReparam),
+    "qk": (PlainQueryKey, L2QueryKey, RmsQueryKey),
+    "temperature": (SqrtTemperature, UnitTemperature, ConstantTemperature, WarmUpTemperature),
     "output": (DirectOutput, Preconditioned),
 }
 """What the kernels know of each slot of the encoder; every initialization is only a start."""

@@ -10,6 +10,12 @@ import torch
 from sandbox.attention.causal import Causal
 from sandbox.conditioning.output.preconditioned import EPSILON as OUTPUT_EPSILON
 from sandbox.conditioning.output.preconditioned import Preconditioned
+from sandbox.conditioning.projection.spectral import SpectralConditioning
+from sandbox.conditioning.projection.spectral_svd import SpectralSvd
+from sandbox.conditioning.query_key.qk_l2 import EPSILON as LENGTH_EPSILON
+from sandbox.conditioning.query_key.qk_l2 import L2QueryKey, UnitLength
+from sandbox.conditioning.query_key.qk_rms import EPSILON as RMS_EPSILON
+from sandbox.conditioning.query_key.qk_rms import RmsQueryKey, UnitRms
 from sandbox.engine.layout import Layout
 from sandbox.models.encoder import Encoder
 from sandbox.models.placement.deepnorm import DeepNorm, residual_gain
@@ -21,6 +27,7 @@ from sandbox.tasks import Task
 PRE_NORM, POST_NORM, NO_NORM = range(3)
 LAYER_NORM, RMS_NORM = range(2)
 DIRECT, UNIT_ROWS, UNIT_ROWS_DIFFERENTIATED = range(3)
+AS_PROJECTED, UNIT_LENGTH, UNIT_RMS = range(3)
 READ_OUTS = ("mean", "first", "last")
 NONE = -1  # offset of a parameter that a model does not have
 
@@ -37,6 +44,14 @@ OF_LAYER = (
     "norm_attention.bias",
     "norm_feed_forward.weight",
     "norm_feed_forward.bias",
+    "attention.normalize_query.gain",
+    "attention.normalize_key.gain",
+    "attention.scale.scale",
+    *(
+        f"attention.correct_{which}.{part}"
+        for which in ("query", "key", "value")
+        for part in ("correction", "gamma", "u", "v")
+    ),
 )
 """Parameters of a layer, in the order of the structure."""
 
@@ -79,7 +94,9 @@ class EncoderModelStructure(ctypes.Structure):
         ),
         *((name.replace(".", "_"), ctypes.c_int32) for name in OF_MODEL),
         *((name, ctypes.c_int32) for name in ("placement", "norm", "causal", "read_out", "output")),
+        *((name, ctypes.c_int32) for name in ("query_key", "lifted_blocks", "lifted_every")),
         *((name, ctypes.c_float) for name in ("scale", "identity", "norm_epsilon", "output_epsilon")),
+        *((name, ctypes.c_float) for name in ("query_gain", "key_gain", "query_key_epsilon")),
         ("corrections", ctypes.c_void_p * 3),
         ("of_layer", ctypes.POINTER(EncoderLayerStructure)),
     ]
@@ -88,7 +105,9 @@ class EncoderModelStructure(ctypes.Structure):
     @classmethod
     def of(cls, model: Encoder, task: Task, layout: Layout) -> "EncoderModelStructure":
         """The structure of a model whose every slot the kernels know."""
-        offset = dict(zip(layout.names, layout.offsets, strict=True))
+        # The one trained gain of queries of unit length stands where a gain per channel would.
+        names = (name.replace("normalize_query.factor", "normalize_query.gain") for name in layout.names)
+        offset = dict(zip(names, layout.offsets, strict=True))
         layers = (EncoderLayerStructure * model.n_layers)(
             *(
                 EncoderLayerStructure(*(offset.get(f"blocks.{index}.{name}", NONE) for name in OF_LAYER))
@@ -99,12 +118,13 @@ class EncoderModelStructure(ctypes.Structure):
         pad = NONE if task.pad_token is None else task.pad_token
         sizes = (task.n_tokens, task.vocab_size, task.n_classes, model.d_model, model.n_heads)
         structure = cls(
-            *(*sizes, model.n_layers, model.d_ff, pad, layout.size),
+            *(*sizes, model.n_layers, model.d_ff, pad, layout.trained_size),
             *(offset.get(name, NONE) for name in OF_MODEL),
             *(_placement(model), _norm(model), isinstance(model.mechanism, Causal)),
-            *(READ_OUTS.index(model.readout), _output(model)),
+            *(READ_OUTS.index(model.readout), _output(model), _query_key(model), *_lifted(model)),
             *(float(model.temperature.build(model.d_model // model.n_heads)()), _identity(model)),
-            *(NORM_EPSILON, OUTPUT_EPSILON),
+            *(NORM_EPSILON, OUTPUT_EPSILON, *(_fixed_gain(model, which) for which in ("query", "key"))),
+            LENGTH_EPSILON if isinstance(model.qk, L2QueryKey) else RMS_EPSILON,
             (ctypes.c_void_p * 3)(*(None if c is None else c.ctypes.data for c in corrections)),
             layers,
         )
@@ -132,8 +152,34 @@ def _output(model: Encoder) -> int:
     return UNIT_ROWS_DIFFERENTIATED if model.output.differentiate else UNIT_ROWS
 
 
+def _query_key(model: Encoder) -> int:
+    if isinstance(model.qk, L2QueryKey):
+        return UNIT_LENGTH
+    return UNIT_RMS if isinstance(model.qk, RmsQueryKey) else AS_PROJECTED
+
+
+def _fixed_gain(model: Encoder, which: str) -> float:
+    """What normalized queries or keys are multiplied by where that is not trained."""
+    module = model.qk.build(model.d_model // model.n_heads, which)
+    gain: float | torch.Tensor = 1.0
+    if isinstance(module, UnitLength):
+        gain = module.factor
+    elif isinstance(module, UnitRms):
+        gain = module.gain
+    return 1.0 if isinstance(gain, torch.Tensor) else gain
+
+
+def _lifted(model: Encoder) -> tuple[int, int]:
+    """Into how many matrices a projection is cut for its SVDs, and every how many steps; 0 where there are none."""
+    if not isinstance(model.projection, SpectralSvd):
+        return 0, 1
+    return model.n_heads if model.projection.heads == "each head" else 1, model.projection.every
+
+
 def _corrections(model: Encoder) -> list[np.ndarray | None]:
-    """What each projection's correction adds to a weight of zeros, (d_model, d_model), None for nothing."""
+    """What a fixed correction adds to each projection's weight, (d_model, d_model), None for nothing."""
+    if not isinstance(model.projection, SpectralConditioning):
+        return [None, None, None]
     zeros = torch.zeros((model.d_model, model.d_model))
     found: list[np.ndarray | None] = []
     for which in ("query", "key", "value"):

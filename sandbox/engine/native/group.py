@@ -3,7 +3,6 @@
 import ctypes
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from itertools import product
 
 import numpy as np
 import torch
@@ -13,7 +12,7 @@ from torch import Tensor
 from sandbox.engine.batches import epoch_order, stacked_rows
 from sandbox.engine.evaluation import Metrics, evaluated_train_rows, group_accuracies
 from sandbox.engine.native.coverage import foreign
-from sandbox.engine.native.schedule import adam_structure, scales
+from sandbox.engine.native.schedule import adam_structure, scales, score_scales
 from sandbox.engine.native.structures import (
     DataStructure,
     RowsStructure,
@@ -28,12 +27,8 @@ from sandbox.foundations.errors import EngineUnavailable
 from sandbox.foundations.kernels import kernels
 
 CALL_NANOSECONDS = 10_000_000
-"""Least time after which a call comes back, at the next run's end of a few steps."""
+"""Time after which a call comes back, wherever in a step it stands (native/turns.h)."""
 
-ROWS_AT_ONCE = 256
-"""Rows of one evaluating call, whole vectors of sequences."""
-
-DONE = -2  # answer of the kernels
 FLOAT_BYTES = 4
 
 
@@ -117,8 +112,8 @@ class NativeGroup(TorchGroup):
     ) -> tuple[float, Float32[np.ndarray, " parameter"]]:
         """Loss in nats and gradient of one run on these rows of its training set, before any clipping."""
         found, loss = np.zeros(self.layout.stride, np.float32), ctypes.c_float()
-        answer = self._call("gradient")(
-            ctypes.byref(self._structure),
+        self._finish(
+            "gradient",
             ctypes.c_void_p(self._row(self._theta, run)),
             ctypes.byref(self._train),
             ctypes.c_int64(run),
@@ -127,13 +122,23 @@ class NativeGroup(TorchGroup):
             ctypes.byref(loss),
             ctypes.c_void_p(address(found)),
         )
-        if answer != DONE:
-            raise MemoryError
         return loss.value, found[: self.layout.size]
 
-    def _call(self, what: str) -> Callable[..., int]:
-        """The kernels' function of this model; its answer is DONE, -1 where memory is short, or a place."""
-        return getattr(self._kernels, f"sandbox_{self._kind}_{what}")
+    def _finish(self, what: str, *arguments: object, between: Callable[[], None] = lambda: None) -> None:
+        """Have the kernels do a job for this model, in calls of some ten milliseconds.
+
+        Between them, without a step having ended, Python may answer signals, and `between` is called.
+        """
+        job = getattr(self._kernels, f"sandbox_{self._kind}_{what}")(
+            ctypes.byref(self._structure), *arguments
+        )
+        if not job:
+            raise MemoryError
+        try:
+            while not self._kernels.sandbox_go_on(ctypes.c_void_p(job), ctypes.c_int64(CALL_NANOSECONDS)):
+                between()
+        finally:
+            self._kernels.sandbox_end(ctypes.c_void_p(job))
 
     def _draw(self, epoch: int) -> None:
         """Every run's order of rows in the epoch: the one that the torch engine takes."""
@@ -173,24 +178,20 @@ class NativeGroup(TorchGroup):
             runs.stop - runs.start,
             self.layout.stride,
         )
+        temperatures = score_scales(self.setting.model, self.step, n)
         stretch = StretchStructure(
             address(self._order[runs, batch * self._batch_size :]),
             self._n_rows,
             n,
             self._batch_size,
+            self.step,
+            None if temperatures is None else address(temperatures),
             address(losses[:, runs]),
             losses.strides[0] // FLOAT_BYTES,
             *((self._row(part, runs.start) for part in self._last) if last else (None, None)),
         )
         data = self._of(self._train, runs)
-        given = [ctypes.byref(part) for part in (self._structure, rows, adam, data, stretch)]
-        position = 0
-        while position != DONE:
-            position = self._call("advance")(
-                *given, ctypes.c_int64(position), ctypes.c_int64(CALL_NANOSECONDS)
-            )
-            if position == -1:
-                raise MemoryError
+        self._finish("advance", *(ctypes.byref(part) for part in (rows, adam, data, stretch)))
 
     def _evaluate(
         self,
@@ -200,23 +201,19 @@ class NativeGroup(TorchGroup):
         right: Shaped[np.ndarray, "run row"],
         between: Callable[[], None],
     ) -> None:
-        n_rows = loss.shape[1]
-        pieces = range(0, n_rows, ROWS_AT_ONCE)
-        for run, first in product(range(runs.start, runs.stop), pieces):
-            answer = self._call("evaluate")(
-                ctypes.byref(self._structure),
+        in_one_thread = between if runs.start == 0 else lambda: None
+        for run in range(runs.start, runs.stop):
+            self._finish(
+                "evaluate",
                 ctypes.c_void_p(self._row(self._theta, run)),
                 ctypes.byref(data),
                 ctypes.c_int64(run),
-                ctypes.c_int64(first),
-                ctypes.c_int64(min(first + ROWS_AT_ONCE, n_rows)),
+                ctypes.c_int64(loss.shape[1]),
                 ctypes.c_void_p(address(loss[run])),
                 ctypes.c_void_p(address(right[run])),
+                between=in_one_thread,
             )
-            if answer == -1:
-                raise MemoryError
-            if runs.start == 0:  # in one thread of several
-                between()
+            in_one_thread()
 
     def _of(self, data: DataStructure, runs: slice) -> DataStructure:
         """The same rows, counted from the first of these runs."""

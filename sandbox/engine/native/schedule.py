@@ -1,12 +1,15 @@
-"""The optimizer's numbers for a stretch of steps, as the kernels take them."""
+"""What moves from step to step, for a stretch of steps as the kernels take it: rates and temperatures."""
 
 from math import sqrt
 
 import numpy as np
 from jaxtyping import Float32
 
+from sandbox.conditioning.temperature.warm_up import WarmUpScale
 from sandbox.engine.native.structures import AdamStructure, address
 from sandbox.engine.optimizer import AdamFamily, AdamW
+from sandbox.models import Architecture
+from sandbox.models.encoder import Encoder
 
 Scales = Float32[np.ndarray, "number step"]
 
@@ -42,3 +45,13 @@ def adam_structure(optimizer: AdamFamily, of_steps: Scales) -> AdamStructure:
     )
     structure.kept = of_steps
     return structure
+
+
+def score_scales(model: Architecture, first: int, n: int) -> Float32[np.ndarray, " step"] | None:
+    """What scores are multiplied by after each of the `n` updates after `first`; None where it stays."""
+    if not isinstance(model, Encoder):
+        return None
+    scale = model.temperature.build(model.d_model // model.n_heads)
+    if not isinstance(scale, WarmUpScale):
+        return None
+    return np.array([scale.at(first + i + 1) for i in range(n)], np.float32)

@@ -44,8 +44,8 @@ class VisualModelStructure(ctypes.Structure):
     def of(cls, model: VisualModel, task: Task, layout: Layout) -> "VisualModelStructure":
         """The structure of a model on a task."""
         offset = dict(zip(layout.names, layout.offsets, strict=True))
-        sizes = (task.n_tokens, task.vocab_size, model.n_embeddings, model.d_model, model.d_ff, layout.size)
-        return cls(*sizes, *(offset[name] for name in VISUAL_PARAMETERS))
+        sizes = (task.n_tokens, task.vocab_size, model.n_embeddings, model.d_model, model.d_ff)
+        return cls(*sizes, layout.trained_size, *(offset[name] for name in VISUAL_PARAMETERS))
 
 
 def model_structure(setting: GroupSetting, layout: Layout) -> tuple[str, ctypes.Structure]:
@@ -109,6 +109,8 @@ class StretchStructure(ctypes.Structure):
         ("order_apart", ctypes.c_int64),
         ("n_steps", ctypes.c_int64),
         ("batch", ctypes.c_int64),
+        ("first_step", ctypes.c_int64),
+        ("scales", ctypes.c_void_p),
         ("losses", ctypes.c_void_p),
         ("losses_apart", ctypes.c_int64),
         ("gradient", ctypes.c_void_p),

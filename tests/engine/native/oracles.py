@@ -23,12 +23,15 @@ def by_torch(
     weights = group.layout.unflatten(group.theta()[run : run + 1] if theta is None else theta)
     with torch.no_grad():
         for name, parameter in module.named_parameters():
-            parameter.copy_(torch.from_numpy(weights[name][0]))
+            parameter.copy_(torch.from_numpy(np.asarray(weights[name][0])))
     data = group.task_data[run]
     tokens = torch.from_numpy(data.train_tokens[rows]).long()
     loss = cross_entropy(module(tokens), torch.from_numpy(data.train_targets[rows]).long())
     loss.backward()
-    gradients = {name: parameter.grad for name, parameter in module.named_parameters()}
+    gradients = {
+        name: torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
+        for name, parameter in module.named_parameters()
+    }
     return loss.item(), torch.cat([gradients[name].flatten() for name in group.layout.names]).numpy()
 
 

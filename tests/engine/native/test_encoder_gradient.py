@@ -7,15 +7,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sandbox.attention import Mechanism
 from sandbox.attention.causal import Causal
 from sandbox.attention.softmax import Softmax
 from sandbox.conditioning.output.direct import DirectOutput
 from sandbox.conditioning.output.preconditioned import Preconditioned
 from sandbox.conditioning.projection.plain import PlainProjection
+from sandbox.conditioning.projection.sigma_reparam import SigmaReparam
 from sandbox.conditioning.projection.spectral import SpectralConditioning
+from sandbox.conditioning.projection.spectral_svd import SpectralSvd
+from sandbox.conditioning.query_key.qk_l2 import L2QueryKey
+from sandbox.conditioning.query_key.qk_plain import PlainQueryKey
+from sandbox.conditioning.query_key.qk_rms import RmsQueryKey
 from sandbox.conditioning.temperature.constant import ConstantTemperature
 from sandbox.conditioning.temperature.sqrt_d import SqrtTemperature
 from sandbox.conditioning.temperature.unit import UnitTemperature
+from sandbox.conditioning.temperature.warm_up import WarmUpTemperature
 from sandbox.engine.native.group import NativeGroup
 from sandbox.models.encoder import Encoder
 from sandbox.models.placement.deepnorm import DeepNorm
@@ -38,8 +45,24 @@ SLOTS: dict[str, list[Any]] = {
         PlainProjection(),
         SpectralConditioning(shift=0.5),
         SpectralConditioning(shift=0.3, heads="first", key=False),
+        SpectralSvd(),
+        SpectralSvd(heads="packed", value=False),
+        SigmaReparam(),
+        SigmaReparam(query=False),
     ],
-    "temperature": [SqrtTemperature(), UnitTemperature(), ConstantTemperature(tau=2.0)],
+    "qk": [
+        PlainQueryKey(),
+        L2QueryKey(),
+        L2QueryKey(gain=3.0, trained=False),
+        RmsQueryKey(),
+        RmsQueryKey(gain=1.5, trained=False),
+    ],
+    "temperature": [
+        SqrtTemperature(),
+        UnitTemperature(),
+        ConstantTemperature(tau=2.0),
+        WarmUpTemperature(factor=3.0),
+    ],
     "output": [DirectOutput(), Preconditioned(), Preconditioned(differentiate=True)],
     "readout": ["mean", "first", "last"],
 }
@@ -63,7 +86,7 @@ CHOICES = st.fixed_dictionaries(
 
 
 def group_of(choices: dict[str, Any]) -> NativeGroup:
-    """Two runs of the chosen model, their weights moved away from the start's ones and zeros."""
+    """Two runs of the chosen model, what is trained moved away from the start's ones and zeros."""
     d_model = choices["d_head"] * choices["n_heads"]
     model = Encoder(
         d_model=d_model + d_model % 2 * choices["n_heads"],
@@ -77,7 +100,8 @@ def group_of(choices: dict[str, Any]) -> NativeGroup:
     group = NativeGroup(Setting(model, 16, PADDED if choices["padded"] else addition), (choices["seed"], 77))
     state = group.state()
     random = np.random.default_rng(choices["seed"])
-    state["theta"] += 0.1 * random.normal(size=state["theta"].shape).astype(np.float32)
+    trained = state["theta"][:, : group.layout.trained_size]
+    trained += 0.1 * random.normal(size=trained.shape).astype(np.float32)
     group.load(state)
     return group
 
@@ -106,3 +130,16 @@ def test_every_choice_of_a_slot_alone_has_torchs_gradient(name: str) -> None:
         for padded in (False, True):
             choices = first | sizes | {name: choice, "padded": padded}
             assert_gradient_is_torchs(group_of(choices), 0, rows)
+
+
+@pytest.mark.parametrize("readout", ["mean", "first", "last"])
+@pytest.mark.parametrize("mechanism", [Softmax(), Causal()], ids=["full", "causal"])
+def test_sequences_beyond_64_tokens_have_torchs_gradient(mechanism: Mechanism, readout: str) -> None:
+    model = Encoder(d_model=8, d_ff=12, n_layers=2, mechanism=mechanism, readout=readout, embedding_std=1.0)
+    rows = np.arange(19, dtype=np.int32)
+    for task in (
+        SparseModularAddition(length=83, n_train=40, n_test=20, split="overlapping"),
+        ListOps(max_length=100, max_depth=4, n_train=64, n_test=64),
+    ):
+        group = NativeGroup(Setting(model, 16, task), (3,))
+        assert_gradient_is_torchs(group, 0, rows)
