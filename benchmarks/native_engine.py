@@ -1,7 +1,7 @@
 """The native engine against an eager loop with torch.optim, paired in one process: time per model-step.
 
 Blocks of steps alternate between the two sides in one process on one thread; each pair gives one ratio of CPU
-time per model-step, and the table shows the median of the ratios. Then the longest call of the widest encoder.
+time per model-step, and the table shows the median of the ratios. Then the longest call of a wide encoder.
 """
 
 import os

@@ -170,7 +170,7 @@ def _fixed_gain(model: Encoder, which: str) -> float:
 
 
 def _lifted(model: Encoder) -> tuple[int, int]:
-    """Into how many matrices a projection is cut for its SVDs, and every how many steps; 0 where there are none."""
+    """Matrices of a projection that get an SVD, none: 0, and the steps from one SVD to the next."""
     if not isinstance(model.projection, SpectralSvd):
         return 0, 1
     return model.n_heads if model.projection.heads == "each head" else 1, model.projection.every

@@ -1,4 +1,4 @@
-"""What a run carries on from step to step: the kernels make of the weights what torch and NumPy make of them."""
+"""What a run carries on from step to step is, of its weights, what torch and NumPy make of them."""
 
 from typing import Any
 
@@ -63,7 +63,9 @@ def corrected(weight: np.ndarray) -> np.ndarray:
 
 @settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.floats(0.0, 5.0), st.floats(-6.0, 6.0))
-def test_every_matrix_gets_the_correction_of_its_singular_values(seed: int, digits: float, size: float) -> None:
+def test_every_matrix_gets_the_correction_of_its_singular_values(
+    seed: int, digits: float, size: float
+) -> None:
     random = np.random.default_rng(seed)
     u, _, vh = np.linalg.svd(random.normal(size=(12, 12)))
     values = 10.0 ** (size - np.sort(random.uniform(0, digits, 12)))
