@@ -88,6 +88,8 @@ ANSWERS: dict[str, Any] = {
     },
     "sandbox_go_on": ctypes.c_int32,
     "sandbox_end": None,
+    "sandbox_theta_bracket": ctypes.c_int64,
+    "sandbox_theta_certificates": ctypes.c_int64,
     "sandbox_theta_smallest_difference": ctypes.c_int64,
 }
 """What each exported function returns: a job to be worked on, whether it is done, nothing, or a number."""

@@ -40,13 +40,15 @@ def fixed_point_rows(values: Float[np.ndarray, "row key"]) -> FixedPointRows:
 
     theta depends on proportions alone, and scaling by a power of two is exact, so no division is needed.
     """
-    peak_exponent = np.frexp(values.max(axis=1))[1]
+    values = np.ascontiguousarray(np.sort(values, axis=1)[:, ::-1])
+    peak_exponent = np.frexp(values[:, 0])[1]
     scaled = np.ldexp(values, -peak_exponent[:, None])  # below 1: sums cannot overflow
-    sum_exponent = np.frexp(scaled.sum(axis=1))[1]
+    # Added from the largest down, so that the scale sees neither the order of keys nor padding.
+    sum_exponent = np.frexp(np.cumsum(scaled, axis=1)[:, -1])[1]
     fixed = np.ldexp(scaled, TOTAL_BITS - sum_exponent[:, None])
     rounded = np.rint(fixed)
     inexact = (rounded != fixed) | ((values > 0) & (rounded == 0))
-    units = np.sort(rounded.astype(np.int64), axis=1)[:, ::-1]
+    units = rounded.astype(np.int64)
     n_keys = np.count_nonzero(units, axis=1)
     return FixedPointRows(
         units=np.ascontiguousarray(units[:, : int(n_keys.max(initial=1))]),

@@ -9,6 +9,7 @@ from jaxtyping import Float, Int, Real
 
 from sandbox.mathematics.attention_rows import Mask, visible_rows
 from sandbox.mathematics.fixed_point import FixedPointRows, fixed_point_rows, theta_at_least
+from sandbox.mathematics.theta_compiled import compiled_certificates, is_compiled
 
 
 def sorted_prefix(
@@ -42,14 +43,17 @@ def difference_largest(units: Int[np.ndarray, "row key"], n_left: int) -> Int[np
     (Karmarkar & Karp 1982, largest differencing)
     Any signed sum of what remains is a signed sum of all keys, so a split of the remainder certifies the row.
     """
-    n_rows, n_keys = units.shape
+    n_rows, width = units.shape
     items = np.ascontiguousarray(units.T)
-    for _ in range(max(n_keys - n_left, 0)):
+    n_keys = np.count_nonzero(units, axis=1)
+    for done in range(max(width - n_left, 0)):
         difference = items[0] - items[1]
         rest = items[2:]
         above = np.concatenate([np.full((1, n_rows), np.iinfo(np.int64).max), rest])
         below = np.concatenate([rest, np.zeros((1, n_rows), dtype=np.int64)])
-        items = np.maximum(below, np.minimum(above, difference))  # inserts the difference where it belongs
+        inserted = np.maximum(below, np.minimum(above, difference))
+        # A row of few keys is left alone, whoever stands beside it: what falls off its end is a zero.
+        items = np.where(done < n_keys - n_left, inserted, items[:-1])
     return np.ascontiguousarray(items.T)
 
 
@@ -95,13 +99,22 @@ def theta_certificates(
     values = visible_rows(weights, mask).values
     shape = values.shape[:-1]
     flat = values.reshape(int(np.prod(shape)), values.shape[-1])
+    if is_compiled():
+        bounds = compiled_certificates(flat, len(CERTIFICATE_NAMES))
+    else:
+        bounds = _searched_certificates(flat)
+    return {name: bound.reshape(shape) for name, bound in zip(CERTIFICATE_NAMES, bounds, strict=True)}
+
+
+def _searched_certificates(flat: Float[np.ndarray, "row key"]) -> Float[np.ndarray, "bound row"]:
+    """The same with NumPy alone: what the kernels are held to, and what stands in for them."""
     usable = np.flatnonzero(flat.max(axis=1, initial=0.0) > 0)
-    bounds = {name: np.full(len(flat), np.nan) for name in CERTIFICATE_NAMES}
+    bounds = np.full((len(CERTIFICATE_NAMES), len(flat)), np.nan)
     if len(usable):
         rows = fixed_point_rows(flat[usable])
-        for name, difference in _differences(rows).items():
-            bounds[name][usable] = theta_at_least(difference, rows)
-    return {name: bound.reshape(shape) for name, bound in bounds.items()}
+        for bound, difference in zip(bounds, _differences(rows), strict=True):
+            bound[usable] = theta_at_least(difference, rows)
+    return bounds
 
 
 CERTIFICATE_NAMES = (
@@ -114,9 +127,9 @@ CERTIFICATE_NAMES = (
 )
 
 
-def _differences(rows: FixedPointRows) -> dict[str, np.ndarray]:
+def _differences(rows: FixedPointRows) -> tuple[Int[np.ndarray, " row"], ...]:
     largest = rows.units[:, 0]
-    found = (
+    return (
         np.abs(2 * largest - rows.total),
         largest,
         sorted_prefix(rows.units, rows.total),
@@ -124,4 +137,3 @@ def _differences(rows: FixedPointRows) -> dict[str, np.ndarray]:
         fill_below_half(rows.units, rows.total),
         karmarkar_karp(rows.units),
     )
-    return dict(zip(CERTIFICATE_NAMES, found, strict=True))

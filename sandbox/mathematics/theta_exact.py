@@ -1,12 +1,10 @@
 """The smallest difference between two sides of a row, by a complete search that meets in the middle."""
 
-import ctypes
-
 import numpy as np
 from jaxtyping import Int
 
-from sandbox.foundations.kernels import found_build, kernels
 from sandbox.mathematics.fixed_point import DifferenceBracket, FixedPointRows
+from sandbox.mathematics.theta_compiled import compiled_difference, is_compiled
 
 MOST_SEARCHED_KEYS = 24  # 2^11 + 2^12 subset sums a row, about 0.2 ms; compiled 0.02 ms
 MOST_EXACT_KEYS = 32  # where it is asked for: 2^15 + 2^16 subset sums a row
@@ -16,28 +14,13 @@ CHUNK_SUMS = 2**18  # subset sums held at once: 2 MB, so that sorting stays in c
 def smallest_difference(units: Int[np.ndarray, "row key"]) -> Int[np.ndarray, " row"]:
     """min over all subsets S of |sum(S) - sum(rest)| for rows of at most 32 non-negative integers below 2^61.
 
-    Compiled (native/theta.cpp) where the kernels are built, to the same integers.
+    Compiled (native/theta_search.h) where the kernels are built, to the same integers.
 
     The first key is held on one side. Sums of one half and what the other half asks for are sorted together:
     the closest pair of different kinds has nothing between it, so it stands side by side.
     (Horowitz & Sahni 1974)
     """
-    if units.shape[1] and found_build()[0]:
-        return _search_compiled(units)
-    return _search_all(units)
-
-
-def _search_compiled(units: Int[np.ndarray, "row key"]) -> Int[np.ndarray, " row"]:
-    rows, best = np.ascontiguousarray(units), np.empty(len(units), dtype=np.int64)
-    answer = kernels().sandbox_theta_smallest_difference(
-        ctypes.c_void_p(rows.ctypes.data),
-        ctypes.c_int64(rows.shape[0]),
-        ctypes.c_int64(rows.shape[1]),
-        ctypes.c_void_p(best.ctypes.data),
-    )
-    if answer:
-        raise MemoryError
-    return best
+    return compiled_difference(units) if units.shape[1] and is_compiled() else _search_all(units)
 
 
 def _search_all(units: Int[np.ndarray, "row key"]) -> Int[np.ndarray, " row"]:

@@ -24,6 +24,8 @@ ORACLES = [
 ]
 RANDOM = np.random.default_rng(20260218)
 
+pytestmark = pytest.mark.usefixtures("both_ways")
+
 
 def softmax(scores: np.ndarray) -> np.ndarray:
     weights = np.exp(scores - scores.max(axis=-1, keepdims=True))

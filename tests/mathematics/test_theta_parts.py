@@ -19,6 +19,8 @@ from sandbox.mathematics.theta_exact import heads_against_tail, smallest_differe
 
 RANDOM = np.random.default_rng(7)
 
+pytestmark = pytest.mark.usefixtures("both_ways")
+
 
 def whole_rows(units: np.ndarray) -> FixedPointRows:
     units = np.sort(units.astype(np.int64), axis=1)[:, ::-1]
@@ -46,6 +48,11 @@ def test_differencing_keeps_order_and_its_remainder_signs_to_a_split_of_the_row(
     assert (remainder.sum(axis=1) % 2 == units.sum(axis=1) % 2).all()
     assert (smallest_difference(remainder) >= smallest_difference(units)).all()
     np.testing.assert_array_equal(difference_largest(remainder, 1)[:, 0], karmarkar_karp(units))
+
+
+def test_a_row_of_few_keys_is_not_differenced_for_the_sake_of_longer_ones() -> None:
+    units = whole_rows(np.array([[9, 8, 7, 6, 5, 4], [9, 5, 3, 0, 0, 0], [9, 5, 3, 2, 0, 0]])).units
+    np.testing.assert_array_equal(difference_largest(units, 3), [[1, 1, 1], [9, 5, 3], [4, 3, 2]])
 
 
 def test_keys_kept_apart_and_the_placed_rest_sign_to_a_split_of_the_row() -> None:

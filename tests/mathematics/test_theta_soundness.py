@@ -13,6 +13,8 @@ from tests.mathematics.brute_force import exact_theta, exact_theta_of_small_inte
 ROWS_PER_FAMILY = 250
 RANDOM = np.random.default_rng(1848)
 
+pytestmark = pytest.mark.usefixtures("both_ways")
+
 
 def _float32_softmax(n_keys: int) -> np.ndarray:
     weights = np.exp(RANDOM.normal(size=(ROWS_PER_FAMILY, n_keys)) * 2).astype(np.float32)
