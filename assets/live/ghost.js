@@ -22,8 +22,12 @@ export class Ghost {
   toggle() {
     this.on = !this.on;
     this.chip.setAttribute("aria-pressed", String(this.on));
+    this.view.wish();
     this.view.schedule();
   }
+
+  // What the parent's curve beside the column is called; it travels only while the ghost is shown.
+  named(column) { return this.parent && this.on ? [BEFORE + column] : []; }
 
   // The parent's series that belong to the shown curves, as the curves themselves are listed.
   lines(curves, shown) {

@@ -154,7 +154,7 @@ export class View {
     const numbers = (names) => [...new Set([...names].map((name) => this.model.places.get(name)))].filter((n) => n !== undefined).sort((a, b) => a - b);
     for (const panel of shown) if (panel.declared.renderer !== "curves" && panel.reading) for (const kind of [panel.reading, ...(panel.chart.also || [])]) open.add(kind);
     Object.assign(this.model.selection, {
-      curves: numbers(shown.flatMap((panel) => panel.curveColumns()).filter((name) => name.includes("/"))),
+      curves: numbers(shown.flatMap((panel) => panel.curveColumns()).filter((name) => name.includes("/")).flatMap((name) => [name, ...this.ghost.named(name)])),
       values: numbers(["attention entropy/entropy", ...shown.flatMap(({ declared }) => [...declared.facts, ...declared.table].map(([name]) => name))]),
       open: [...open].sort(),
       grid: shown.some((panel) => panel.declared.renderer === "map" && panel.chart.all),

@@ -3,33 +3,44 @@
 import numpy as np
 import plotly.graph_objects as go
 
-from sandbox.figures.drawing import Drawing, blank, literal, says
-from sandbox.figures.groups import SeedGroup, draw_group
+from sandbox.figures.drawing import Drawing, blank, literal, says, shares
+from sandbox.figures.ghosts import Ghosts
+from sandbox.figures.groups import SeedGroup, draw_group, smoothed
 from sandbox.figures.palette import arm_style
 from sandbox.figures.rails import Rails
+from sandbox.mathematics.group_band import BandKind
 from sandbox.store import Run
 
 TRAIN, HELD_OUT = "dash", "solid"
+WHOLE = (-0.02, 1.02)
+"""The axis of accuracies."""
 NEAR = 0.05
-"""Levels closer than this share of their height are named together."""
+"""Levels closer than this share of the axis are named together: two labels would overprint one another."""
 
 
 def loss_figure(
-    run: Run, dark: bool = False, log: bool = False, batches: bool = False, interval: bool = False
+    run: Run,
+    dark: bool = False,
+    log: bool = False,
+    batches: bool = False,
+    band: BandKind = "range",
+    reach: int = 0,
 ) -> Drawing:
-    """Cross-entropy in nats: held-out solid and training dashed, or the loss of every batch."""
+    """Cross-entropy in nats: held-out solid and training dashed, or the loss of every batch.
+
+    Thick lines are means over `reach` points to either side; accuracies never are, since a threshold is
+    reached by a number.
+    """
     names = {"loss": HELD_OUT} if batches else {"test_loss": HELD_OUT, "train_loss": TRAIN}
     what = "batch loss" if batches else "loss"
-    return _curves(run, names, "loss in nats", what, run.lines.get("loss", {}), dark, log, interval)
+    return _curves(run, names, "loss in nats", what, run.lines.get("loss", {}), dark, log, band, reach)
 
 
-def accuracy_figure(run: Run, dark: bool = False, interval: bool = False) -> Drawing:
+def accuracy_figure(run: Run, dark: bool = False, band: BandKind = "range") -> Drawing:
     """Accuracy on the full sets: held-out solid, training dashed."""
     names = {"test_accuracy": HELD_OUT, "train_accuracy": TRAIN}
-    drawing = _curves(
-        run, names, "accuracy", "accuracy", run.lines.get("accuracy", {}), dark, False, interval
-    )
-    drawing.figure.update_layout(yaxis={"range": [-0.02, 1.02], "tickformat": ".0%"})
+    drawing = _curves(run, names, "accuracy", "accuracy", run.lines.get("accuracy", {}), dark, False, band)
+    shares(drawing.figure)
     return drawing
 
 
@@ -44,12 +55,12 @@ def groups_of(run: Run) -> dict[str, list[str]]:
     return found
 
 
-def group_figure(run: Run, group: str, label: str, dark: bool = False, interval: bool = False) -> Drawing:
+def group_figure(run: Run, group: str, label: str, dark: bool = False, band: BandKind = "range") -> Drawing:
     """Held-out accuracy of all arms on the rows that carry `label`."""
     lines = run.lines.get("accuracy", {})
     names = {f"test_accuracy/{group}/{label}": HELD_OUT}
-    drawing = _curves(run, names, f"accuracy, {label}", f"accuracy on {label}", lines, dark, False, interval)
-    drawing.figure.update_layout(yaxis={"range": [-0.02, 1.02], "tickformat": ".0%"})
+    drawing = _curves(run, names, f"accuracy, {label}", f"accuracy on {label}", lines, dark, False, band)
+    shares(drawing.figure)
     return drawing
 
 
@@ -61,9 +72,14 @@ def _curves(
     lines: dict[str, float],
     dark: bool,
     log: bool,
-    interval: bool,
+    band: BandKind,
+    reach: int = 0,
 ) -> Drawing:
     figure, rails = blank(what, "step", unit, dark), Rails(log)
+    ghosts = Ghosts(run, figure, log)
+    for index, arm in enumerate(run.arms):
+        for name, dash in names.items():
+            ghosts.curve(name, arm, arm_style(index, dark), dash)
     notes: list[str] = []
     latest = []
     for index, arm in enumerate(run.arms):
@@ -73,15 +89,17 @@ def _curves(
             group = SeedGroup(title, steps, values, run.seeds)
             thin_lines = dash == HELD_OUT
             notes += draw_group(
-                figure, rails, group, arm_style(index, dark), dash, thin_lines, interval=interval
+                figure, rails, group, arm_style(index, dark), dash, thin_lines, band=band, reach=reach
             )
             if len(steps) and dash == HELD_OUT:
                 shown = ", ".join(f"{value:.3g}" for value in values[-1][:4])
                 latest.append(f"{arm} {shown} at step {steps[-1]}")
     if not figure.data:
         return says(f"This run has recorded no {what} yet.", dark)
+    if unit.startswith("accuracy"):
+        figure.update_yaxes(range=WHOLE)
     reference_lines(figure, lines, log)
-    notes += rails.lay_out(figure)
+    notes += [*rails.lay_out(figure), *smoothed(reach), *ghosts.notes]
     return Drawing(
         figure, tuple(notes), f"{what.capitalize()} over steps. Latest, seed by seed: {'; '.join(latest)}."
     )
@@ -90,22 +108,32 @@ def _curves(
 def reference_lines(figure: go.Figure, lines: dict[str, float], log: bool = False) -> None:
     """Draw and name the levels that a curve has to pass, such as chance."""
     drawn: dict[float, list[str]] = {}
-    for name, level in sorted(lines.items(), key=lambda line: line[1]):
-        if level <= 0 and log:
-            continue
-        # Two levels that lie on one another share their words.
-        near = next((other for other in drawn if abs(other - level) <= NEAR * abs(level)), level)
+    shown = {name: np.log10(y) if log else y for name, y in lines.items() if y > 0 or not log}
+    reach = NEAR * _height(figure, list(shown.values()), log)
+    for name, place in sorted(shown.items(), key=lambda line: line[1]):
+        near = next((other for other in drawn if place - other <= reach), place)
         drawn.setdefault(near, []).append(name)
-        figure.add_hline(y=level, line={"color": "gray", "width": 1, "dash": "dot"})
-    for level, names in drawn.items():
+        figure.add_hline(y=lines[name], line={"color": "gray", "width": 1, "dash": "dot"})
+    for place, names in drawn.items():
         figure.add_annotation(
             x=1,
             xref="x domain",
             xanchor="right",
-            y=np.log10(level) if log else level,
+            y=place,
             yref="y",
             yanchor="top",
             text=literal(" · ".join(names)),
             showarrow=False,
             font={"size": 11, "color": "gray"},
         )
+
+
+def _height(figure: go.Figure, levels: list[float], log: bool) -> float:
+    """How far the axis reaches, or else what is drawn and the levels; in decades on a log axis."""
+    if figure.layout.yaxis.range is not None:
+        return float(np.ptp(figure.layout.yaxis.range))
+    drawn = [np.asarray(t.y, dtype=float) for t in figure.data if t.yaxis in (None, "y") and t.y is not None]
+    values = np.concatenate([*drawn, np.zeros(0)])
+    values = values[np.isfinite(values) & ((values > 0) | (not log))]
+    ends = np.concatenate([np.log10(values) if log else values, np.array(levels, dtype=float)])
+    return float(np.ptp(ends)) if len(ends) else 0.0

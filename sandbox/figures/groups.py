@@ -1,6 +1,6 @@
 """Seed groups: thin lines for the seeds, a thick mean, its band, and how many seeds stand behind it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,9 @@ from jaxtyping import Float64, Int64
 from sandbox.figures.drawing import literal
 from sandbox.figures.palette import Style
 from sandbox.figures.rails import Rails
-from sandbox.mathematics.statistics import mean_band
+from sandbox.foundations.written import whole
+from sandbox.mathematics.group_band import BandKind, GroupBand, group_band
+from sandbox.mathematics.smoothing import moving_mean
 from sandbox.store.thinning import thin, thinned_indices
 
 POINTS = 2000
@@ -30,38 +32,6 @@ class SeedGroup:
     seeds: tuple[int, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class Middle:
-    """What stands for all seeds at each step: a middle between two ends, and how many seeds are behind it."""
-
-    words: str
-    middle: Float64[np.ndarray, " n"]
-    low: Float64[np.ndarray, " n"]
-    high: Float64[np.ndarray, " n"]
-    n: Int64[np.ndarray, " n"]
-
-
-def middle(values: Float64[np.ndarray, "n seed"], log: bool, interval: bool = False) -> Middle:
-    """The mean between the least and the greatest seed, or with its 95 % Student interval.
-
-    On a log axis the median, since quantities such as condition numbers have no stable mean. Values
-    that are not finite are left out, save for infinite ones on a log axis, which have their rank.
-    """
-    if interval and not log:
-        band = mean_band(np.where(np.isfinite(values), values, np.nan).T)
-        return Middle("mean of {n}, 95 % CI", band.mean, band.low, band.high, np.asarray(band.n, np.int64))
-    known = ~np.isnan(values) & (values != -np.inf) if log else np.isfinite(values)
-    ordered = np.sort(np.where(known, values, np.nan), axis=1)  # NaN goes last
-    n = known.sum(axis=1)
-    rows, last = np.arange(len(ordered)), np.maximum(n - 1, 0)
-    low, high = ordered[rows, 0], ordered[rows, last]
-    if log:
-        centre = 0.5 * (ordered[rows, last // 2] + ordered[rows, (last + 1) // 2])
-        return Middle("median of {n}, least to greatest", centre, low, high, n.astype(np.int64))
-    centre = np.where(n > 0, np.where(known, values, 0.0).sum(axis=1) / np.maximum(n, 1), np.nan)
-    return Middle("mean of {n}, least to greatest", centre, low, high, n.astype(np.int64))
-
-
 def draw_group(
     figure: go.Figure,
     rails: Rails,
@@ -70,12 +40,14 @@ def draw_group(
     dash: str = "solid",
     seeds: bool = True,
     listed: bool = True,
-    interval: bool = False,
+    band: BandKind = "range",
+    reach: int = 0,
 ) -> list[str]:
     """Draw `group`; returns the sentences that say what was thinned.
 
-    `seeds` draws the thin lines and the band, `listed` puts the group in the legend, `interval` makes
-    the band the 95 % interval of the mean.
+    `seeds` draws the thin lines and the band, `listed` puts the group in the legend, `band` says what the
+    band is. With a `reach` the thick line is the mean over so many points to either side, and the raw one
+    stays behind it.
     """
     if not len(group.steps):
         return []
@@ -84,28 +56,50 @@ def draw_group(
     for column, seed in enumerate(group.seeds):
         line = thin(group.steps, group.values[:, column], POINTS)
         if line.total > len(line.steps) and not column:
-            notes.append(f"{group.name}: {line.total:,} points shown as {len(line.steps):,}, extremes kept")
+            notes.append(
+                f"{group.name}: {whole(line.total)} points shown as {whole(len(line.steps))}, extremes kept"
+            )
         label = f"{name}, seed {seed}"
         shown = rails.add(figure, label, line.steps, line.values, style)
         if seeds or not several:
-            width, colour = (1.0, style.faded(0.35)) if several else (2.5, style.colour)
+            behind = several or reach > 0
+            width, colour = (1.0, style.faded(0.35)) if behind else (2.5, style.colour)
             figure.add_scatter(
                 x=line.steps,
                 y=shown,
-                mode="lines" if several else "lines+markers",
-                marker=None if several else _markers(style),
-                name=label if several else f"{name} (1 seed, no band)",
+                mode="lines" if behind else "lines+markers",
+                marker=None if behind else _markers(style),
+                name=label if behind else f"{name} (1 seed, no band)",
                 legendgroup=name,
-                showlegend=listed and not several,
+                showlegend=listed and not behind,
                 connectgaps=False,
-                hoverinfo="skip" if several else None,
-                hovertemplate=None if several else "%{y:.4g}",
+                hoverinfo="skip" if behind else None,
+                hovertemplate=None if behind else "%{y:.4g}",
                 line={"color": colour, "width": width, "dash": dash},
             )
-    if several:
-        found = middle(group.values, rails.log, interval)
-        _middle(figure, rails, group, style, dash, found, seeds, listed)
+    if several or reach:
+        found = group_band(group.values, band, rails.log)
+        if reach:
+            if several:
+                _raw(figure, group, style, dash, found, rails.log)
+            found = replace(found, middle=moving_mean(drawable(found.middle, rails.log), reach))
+        _middle(figure, rails, group, style, dash, found, seeds and several, listed)
     return notes
+
+
+def _raw(figure: go.Figure, group: SeedGroup, style: Style, dash: str, found: GroupBand, log: bool) -> None:
+    """The middle as it was measured, behind the smoothed one."""
+    kept, name = thinned_indices(found.middle, POINTS), literal(group.name)
+    figure.add_scatter(
+        x=group.steps[kept], y=drawable(found.middle[kept], log), mode="lines", name=f"{name}, not smoothed",
+        legendgroup=name, showlegend=False, connectgaps=False, hoverinfo="skip",
+        line={"color": style.faded(0.5), "width": 1.2, "dash": dash},
+    )  # fmt: skip
+
+
+def smoothed(reach: int) -> list[str]:
+    """What is said below a figure whose thick lines are smoothed."""
+    return [f"smoothed: mean of {2 * reach + 1} points, the raw line behind"] if reach else []
 
 
 def _middle(
@@ -114,17 +108,19 @@ def _middle(
     group: SeedGroup,
     style: Style,
     dash: str,
-    found: Middle,
+    found: GroupBand,
     band: bool,
     listed: bool,
 ) -> None:
     name = literal(group.name)
     kept = thinned_indices(found.middle, POINTS)
     steps, n = group.steps[kept], found.n[kept]
-    centre, low, high = (_shown(a[kept], rails.log) for a in (found.middle, found.low, found.high))
+    centre, low, high = (drawable(a[kept], rails.log) for a in (found.middle, found.low, found.high))
     least, most = int(n.min()), int(n.max())
     words = found.words if band else found.words.partition(",")[0]
     label = f"{name}: {words.format(n=most)}" + (f", down to {least}" if least < most else "")
+    if len(group.seeds) == 1:
+        label = f"{name} (1 seed, no band)"
     for start, stop in _stretches(np.isfinite(low) & np.isfinite(high)) if band else ():
         figure.add_scatter(
             x=np.concatenate([steps[start:stop], steps[start:stop][::-1]]),
@@ -171,8 +167,8 @@ def _markers(style: Style) -> dict[str, Any]:
     return {"symbol": style.symbol, "size": 7, "color": style.colour, "maxdisplayed": MARKERS}
 
 
-def _shown(values: np.ndarray, log: bool) -> np.ndarray:
-    """What the axis can show; seeds that it cannot have their marks on the rails."""
+def drawable(values: np.ndarray, log: bool) -> np.ndarray:
+    """The values that an axis can show, NaN elsewhere; those that it cannot have their marks on the rails."""
     return np.where(np.isfinite(values) & ((values > 0) | (not log)), values, np.nan)
 
 

@@ -5,14 +5,11 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from sandbox.figures.groups import MARKERS, POINTS
+from sandbox.figures.groups import MARKERS, POINTS, drawable
 from sandbox.figures.palette import Style
 from sandbox.store.thinning import thinned_indices
 
-
-def drawable(values: np.ndarray, log: bool) -> np.ndarray:
-    """The values that an axis can show, NaN elsewhere."""
-    return np.where(np.isfinite(values) & ((values > 0) | (not log)), values, np.nan)
+__all__ = ["band", "drawable", "mean_line", "thin_line"]
 
 
 def thin_line(

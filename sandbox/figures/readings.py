@@ -7,7 +7,8 @@ import numpy as np
 
 from sandbox.figures.certificates import certificate_figure
 from sandbox.figures.drawing import Drawing, blank, literal, says
-from sandbox.figures.groups import SeedGroup, draw_group
+from sandbox.figures.ghosts import Ghosts
+from sandbox.figures.groups import SeedGroup, draw_group, smoothed
 from sandbox.figures.palette import arm_style, group_style, sequential
 from sandbox.figures.provenance import provenance
 from sandbox.figures.rails import Rails
@@ -23,6 +24,7 @@ from sandbox.foundations.readings import (
     Table,
     Trajectory,
 )
+from sandbox.foundations.written import percent
 from sandbox.mathematics.jacobian_condition import rank_sentence
 from sandbox.store import Run
 
@@ -43,6 +45,8 @@ class Asked:
     head: int = 0
     column: str = ""
     dark: bool = False
+    reach: int = 0
+    """Points to either side over which curves are smoothed; brackets never are: a mean of bounds is none."""
 
 
 def draw(asked: Asked) -> Drawing:
@@ -73,18 +77,20 @@ def _(answer: PerHead, asked: Asked) -> Drawing:
     unit = answer.units.get(column, answer.unit)
     figure, rails = blank(f"{asked.kind}/{column}", "step", unit, dark), Rails(log)
     notes: list[str] = []
+    ghosts, reach = Ghosts(run, figure, log), asked.reach if len(names) == 1 else 0
+    place = asked.layer, asked.head
     for index, arm in enumerate(run.arms):
         for name, dash in names.items():
+            ghosts.reading(asked.kind, name, arm, place, arm_style(index, dark), dash)
             steps, values = run.reading_column(asked.kind, name, arm)
             if not len(steps) or asked.layer >= values.shape[2] or asked.head >= values.shape[3]:
                 continue
             title = arm if dash == "solid" else f"{arm}, {name}"
-            curve = values[:, :, asked.layer, asked.head].astype(np.float64)
+            curve = values[:, :, *place].astype(np.float64)
             group = SeedGroup(title, steps, curve, run.seeds)
-            notes += draw_group(
-                figure, rails, group, arm_style(index, dark), dash, dash == "solid", dash == "solid"
-            )
-    notes += rails.lay_out(figure)
+            first = dash == "solid"
+            notes += draw_group(figure, rails, group, arm_style(index, dark), dash, first, first, reach=reach)
+    notes += [*rails.lay_out(figure), *smoothed(reach), *ghosts.notes]
     if {"rank", "ceiling"} <= set(answer.columns) and column in ("median", "geometric mean"):
         kappa, rank, ceiling = (
             float(answer.columns[name][0, asked.layer, asked.head]) for name in (column, "rank", "ceiling")
@@ -137,7 +143,10 @@ def _(answer: Trajectory, asked: Asked) -> Drawing:
     if share is None:
         notes.append("two dimensions, drawn as they are")
     else:
-        notes.append(f"the axes explain {share[0, 0]:.0%} and {share[0, 1]:.0%} of this step's variance")
+        notes.append(
+            f"the axes explain {percent(share[0, 0], 0)} and {percent(share[0, 1], 0)} "
+            "of this step's variance"
+        )
     if not np.isfinite(points).all():
         notes.append(f"{int((~np.isfinite(points).all(axis=1)).sum())} points are not finite and not drawn")
     alt = f"{len(points)} points in the plane, in the groups {', '.join(dict.fromkeys(answer.groups))}."

@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from sandbox.foundations.errors import RunUnavailable
 from sandbox.live.alone import alone
-from sandbox.live.ghost import ghost_columns
+from sandbox.live.ghost import ghost_columns, ghost_readings
 from sandbox.live.growing_rows import Rows, array_of
 from sandbox.live.overtaken import READING, OvertakenReadings
 from sandbox.live.panels import curve_columns, drawn_kinds, fact_columns, open_kinds
 from sandbox.store.rows import snapshot_steps
-from sandbox.store.schema import WEIGHTS, foreign_tables
+from sandbox.store.schema import WEIGHTS, require_ours
 from sandbox.store.staleness import column_as_it_stands, meta_as_it_stands
 
 SCALARS = ("loss", "train_loss", "train_accuracy", "test_loss", "test_accuracy")
@@ -29,7 +30,7 @@ MOST_COLUMNS = 255
 RATE_WINDOW = 3.0
 READINGS = "SELECT step, dtype, shape, data FROM snapshots WHERE arm=? AND name=? AND step>? ORDER BY step"
 DAMAGE: tuple[type[Exception], ...] = (sqlite3.DatabaseError, ValueError, TypeError, LookupError)
-DAMAGE += (AttributeError, ArithmeticError, RecursionError)
+DAMAGE += (AttributeError, ArithmeticError, RecursionError, RunUnavailable)
 """What reading a damaged database raises: SQLite's own word, or content of a kind that no writer wrote."""
 
 log = logging.getLogger(__name__)
@@ -51,7 +52,7 @@ class Feed:
         self.rows: dict[tuple[int, str], Rows] = {}
         self.queued_state: dict[str, Any] | None = None
         self.groups: list[str] = []
-        """Names `test_accuracy/<group>/<label>` that the run has recorded."""
+        """Names `test_accuracy/<group>/<label>`."""
         self.events: list[tuple[Any, ...]] = []
         """(step, arm, seed, kind, detail) in the order of their steps; arm and seed may be None."""
         self.stored: list[int] = []
@@ -118,15 +119,15 @@ class Feed:
         return found
 
     def head_columns(self) -> list[str]:
-        """Names `kind/column` of what the run measured per head and some panel shows, in a fixed order."""
+        """Names `kind/column` of what was measured per head and some panel shows, the parent's last."""
         names: dict[str, None] = {}
         for kind, by_arm in sorted(self.readings().items()):
-            for meta in by_arm.values():
-                if meta.get("type") == "PerHead":
-                    names.update(dict.fromkeys(f"{kind}/{column}" for column in meta["columns"]))
+            for meta in (one for one in by_arm.values() if one.get("type") == "PerHead"):
+                names.update(dict.fromkeys(f"{kind}/{column}" for column in meta["columns"]))
         whole = open_kinds()
         own = [name for name in names if name.partition("/")[0] in whole]
-        return [n for n in dict.fromkeys((*curve_columns(), *fact_columns(), *own)) if n in names]
+        found = [n for n in dict.fromkeys((*curve_columns(), *fact_columns(), *own)) if n in names]
+        return found + ghost_readings(self.meta, curve_columns(), whole)
 
     def columns(self) -> list[str]:
         """Every column that may travel, at the place that is its number on the wire.
@@ -166,6 +167,8 @@ class Feed:
             self._data_version = data_version
             connection.execute("BEGIN")  # one view of the run: a commit in between must not tear it
             try:
+                if connection.execute("SELECT 1 FROM sqlite_schema").fetchone():
+                    require_ours(connection, Path("it"))  # a foreign view may have no end
                 self._read_meta(connection)
                 if self._described:
                     self._read_groups(connection)
@@ -179,8 +182,6 @@ class Feed:
                     connection.execute("COMMIT")
             step = self.step
         except sqlite3.OperationalError:
-            if tables := foreign_tables(connection):
-                return self.mark_damaged(ValueError(f"it is a foreign SQLite file with the tables {tables}"))
             # The writer is creating its tables, or the folder was just removed: look again next time.
             self._data_version = -1
             return False
@@ -247,12 +248,9 @@ class Feed:
         mode = "mode=ro&immutable=1" if self.recorded else "mode=ro"
         try:
             self._connection = sqlite3.connect(
-                f"{path.absolute().as_uri()}?{mode}",
-                uri=True,
-                check_same_thread=False,
-                timeout=1.0,
+                f"{path.absolute().as_uri()}?{mode}", uri=True, check_same_thread=False, timeout=1.0,
                 isolation_level=None,
-            )
+            )  # fmt: skip
         except sqlite3.OperationalError:
             return None
         return self._connection

@@ -1,9 +1,10 @@
 """The parent's curves in a run that goes on from it: their columns, and what is said of the parent."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from sandbox.runner.ghost import BEFORE, CURVES, PARENT
+from sandbox.runner.ghost import CURVES, PARENT
+from sandbox.store.rows import BEFORE
 
 COLUMNS = tuple(f"{BEFORE}{name}" for name in CURVES)
 
@@ -11,6 +12,14 @@ COLUMNS = tuple(f"{BEFORE}{name}" for name in CURVES)
 def ghost_columns(meta: Mapping[str, Any]) -> tuple[str, ...]:
     """The parent's curves; none where a run has no parent."""
     return COLUMNS if isinstance(meta.get(PARENT), dict) else ()
+
+
+def ghost_readings(meta: Mapping[str, Any], drawn: Collection[str], whole: Collection[str]) -> list[str]:
+    """The parent's readings per head that panels draw as curves: in `drawn`, or of a kind in `whole`."""
+    told = meta.get(PARENT)
+    names = told.get("readings") if isinstance(told, dict) else None
+    known = [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+    return [f"{BEFORE}{name}" for name in known if name in drawn or name.partition("/")[0] in whole]
 
 
 def parent_of(meta: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -11,6 +11,7 @@ from sandbox.live.panels import declare_panels
 from sandbox.live.selection import shape_of_heads
 from sandbox.live.wire import STATES, VERSION
 from sandbox.mathematics.deepnorm import deepnorm
+from sandbox.store.rows import BEFORE
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
 PALETTE = ASSETS / "palette.json"
@@ -87,7 +88,7 @@ def reference_lines(raw: Any) -> dict[str, dict[str, float]]:
 
 
 def _unit(feed: Feed, name: str) -> str:
-    kind, column = name.split("/", 1)
+    kind, column = name.removeprefix(BEFORE).split("/", 1)
     for meta in feed.readings().get(kind, {}).values():
         if column in meta.get("columns", []):
             return str(meta.get("units", {}).get(column, meta.get("unit", "")))

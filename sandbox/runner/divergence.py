@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float, Int64
 
-from sandbox.runner.ghost import BEFORE, PARENT
+from sandbox.runner.ghost import PARENT
 from sandbox.store import RunWriter, open_run
+from sandbox.store.rows import BEFORE
 
 DIVERGED, SAME = "divergence", "no difference"
 NONE, OVER = -1, -2

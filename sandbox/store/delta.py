@@ -34,7 +34,7 @@ class Delta:
     since: int
     step: int
     scalars: dict[tuple[str, str], GroupCurve]
-    """(arm, curve name) -> steps and values; names without new rows are left out."""
+    """(arm, curve name) -> steps and values; without names that have no new rows, and a parent's past."""
     readings: dict[tuple[str, str], np.ndarray]
     """(arm, diagnostic kind) -> the new steps at which it was read; late ones may lie before `since`."""
     events: tuple[Event, ...]
@@ -51,11 +51,13 @@ def delta(
     late = late_readings(db, told, -1 if isinstance(after, Delta) else step)
     scalars, readings = {}, {}
     for index, arm in enumerate(arms):
-        for name in rows.names(db, "scalars", index):
+        own = [name for name in rows.names(db, "scalars", index) if not name.startswith(rows.BEFORE)]
+        for name in own:
             curve = rows.scalars(db, index, name, len(seeds), step, up_to)
             if len(curve[0]):
                 scalars[arm, name] = curve
-        found = {name.partition("/")[0] for name in rows.names(db, "snapshots", index) if "/" in name}
+        read = [name for name in rows.names(db, "snapshots", index) if not name.startswith(rows.BEFORE)]
+        found = {name.partition("/")[0] for name in read if "/" in name}
         for kind in sorted(found):
             steps = rows.snapshot_steps(db, index, f"{kind}/", step, up_to)
             came = {one.step for one in late if kind in one.kinds and one.step <= min(step, up_to)}

@@ -36,8 +36,12 @@ class LateReadings:
         self._waiting: dict[tuple[int, bool], set[str]] = {}
         for arm in range(n_arms):
             for name in rows.names(db, "scalars", arm):
+                if name.startswith(rows.BEFORE):
+                    continue
                 self.step(db.execute(_LAST_SCALAR, (arm, name)).fetchone()[0])
             for name in rows.names(db, "snapshots", arm):
+                if name.startswith(rows.BEFORE):
+                    continue
                 (last,) = db.execute(_LAST_SNAPSHOT, (arm, name)).fetchone()
                 kind, slash, _ = name.partition("/")
                 if slash:

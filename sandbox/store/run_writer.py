@@ -18,6 +18,7 @@ from sandbox.store.checkpoint import checkpoint_files, latest_checkpoint, save_c
 from sandbox.store.folder import DATABASE, EXPERIMENT, plain_text, read_experiment, write_whole
 from sandbox.store.late import INSERT, LateReadings
 from sandbox.store.migrations import migrate
+from sandbox.store.rows import BEFORE
 from sandbox.store.schema import ALL, DDL, SCHEMA, STATES, WEIGHTS, named_faults, require_schema
 from sandbox.store.writing_lock import take_lock
 
@@ -165,7 +166,8 @@ class RunWriter:
         self._pending += [
             (_SCALAR, (index, name, int(step), row.tobytes())) for step, row in zip(steps, rows, strict=True)
         ]
-        self._late.step(max(map(int, steps), default=-1))
+        if not name.startswith(BEFORE):
+            self._late.step(max(map(int, steps), default=-1))
 
     def reading(self, step: int, arm: int | str, kind: str, reading: Answer) -> None:
         """Record a diagnostic's answer at `step`; what is the same at every step is stored once."""
@@ -195,6 +197,10 @@ class RunWriter:
     def weights(self, step: int, arm: int | str, theta: Float[np.ndarray, "run parameter"]) -> None:
         """Record the weights of every seed of `arm` after `step`."""
         self._array(self._arm(arm), WEIGHTS, step, theta)
+
+    def past(self, step: int, arm: int | str, column: str, array: np.ndarray) -> None:
+        """Record what a parent's reading `kind/column` was at `step`, one row per seed."""
+        self._array(self._arm(arm), f"{BEFORE}{column}", step, array)
 
     def event(
         self, step: int, kind: str, detail: str = "", arm: int | str | None = None, seed: int | None = None

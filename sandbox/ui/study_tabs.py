@@ -6,6 +6,7 @@ from typing import Any
 import streamlit as st
 
 from sandbox.foundations.errors import SandboxError
+from sandbox.mathematics.group_band import BANDS, BandKind
 from sandbox.store import Run
 from sandbox.ui import choices, study_files, study_shapes
 from sandbox.ui.words import escaped
@@ -13,17 +14,33 @@ from sandbox.ui.words import escaped
 LOSS, ACCURACY, BY_GROUP, HAPPENINGS = "Loss", "Accuracy", "Accuracy by group", "Phases and spikes"
 OF_ONE_SEED = ("Trajectory", "AttentionMap", "Certificate", "SmallModel", "Table")
 """Readings whose drawing shows one arm and seed; the others show all of them."""
+REACHES = (0, 2, 8)
+"""Points to either side: off, light, strong, as in the live view."""
 
 
 def available(run: Run) -> list[str]:
-    """The tabs that this run has something for: curves first, then every diagnostic that was asked."""
+    """The tabs that this run has something for: curves first, then every diagnostic that means something."""
     names = [LOSS, ACCURACY]
     if any(name.startswith("test_accuracy/") for name in run.scalar_names()):
         names.append(BY_GROUP)
     if any(event.kind in ("phase", "spike") for event in run.events()):
         names.append(HAPPENINGS)
-    kinds = dict.fromkeys(kind for arm in run.arms for kind in run.reading_kinds(arm))
-    return names + [_title(kind) for kind in kinds]
+    return names + [_title(kind) for kind, reason in _kinds(run).items() if not reason]
+
+
+def without(run: Run) -> list[str]:
+    """A sentence for each diagnostic that means nothing for any arm of this run, with the reason."""
+    return [f"{_title(kind)}: {escaped(reason)}" for kind, reason in _kinds(run).items() if reason]
+
+
+def _kinds(run: Run) -> dict[str, str]:
+    """Every diagnostic that was asked, with why it means nothing for all arms; empty if it does for one."""
+    found: dict[str, str] = {}
+    for index, arm in enumerate(run.arms):
+        for kind in run.reading_kinds(arm):
+            reason = (run.meta(f"reading/{index}/{kind}") or {}).get("not_applicable", "")
+            found[kind] = reason if found.get(kind, reason) else ""
+    return found
 
 
 def _title(kind: str) -> str:
@@ -44,9 +61,9 @@ def draw(figures: Any, run: Run, name: str, key: str, dark: bool) -> None:
             row = st.container(horizontal=True, gap="medium", key=f"{key}.choices")
             log = row.toggle("Log axis", key=f"{key}.log")
             batches = row.toggle("Every step, batch by batch", key=f"{key}.batches")
-            show(figures.loss_figure(run, dark, log, batches, _interval(row, run, key)))
+            show(figures.loss_figure(run, dark, log, batches, _band(row, run, key), _reach(row, key)))
         elif name == ACCURACY:
-            show(figures.accuracy_figure(run, dark, _interval(st, run, key)))
+            show(figures.accuracy_figure(run, dark, _band(st, run, key)))
         elif name == BY_GROUP:
             show(_by_group(figures, run, key, dark))
         elif name == HAPPENINGS:
@@ -73,9 +90,26 @@ def place(drawing: Any, key: str) -> None:
         st.caption(escaped(". ".join(note[:1].upper() + note[1:] for note in drawing.notes) + "."))
 
 
-def _interval(place: Any, run: Run, key: str) -> bool:
-    """Whether the band is to be the interval of the mean; the range of the seeds otherwise."""
-    return len(run.seeds) > 1 and bool(place.toggle("Band: 95 % interval of the mean", key=f"{key}.interval"))
+def _band(place: Any, run: Run, key: str) -> BandKind:
+    """What the band over the seeds is; there is none with one seed."""
+    if len(run.seeds) < 2:
+        return "range"
+    return place.selectbox(
+        "Band", list(BANDS), key=f"{key}.band", format_func=lambda kind: BANDS[kind], filter_mode=None,
+        width=190,
+    )  # fmt: skip
+
+
+def _reach(place: Any, key: str) -> int:
+    """Points to either side over which thick lines are smoothed; off at first."""
+    words = {reach: f"mean of {2 * reach + 1} points" if reach else "off" for reach in REACHES}
+    return int(
+        place.selectbox(
+            "Smoothing", REACHES, key=f"{key}.reach", format_func=lambda r: words[r], filter_mode=None,
+            width=190,
+            help="The mean of each point and its neighbours; the raw line stays behind it.",
+        )
+    )  # fmt: skip
 
 
 def _by_group(figures: Any, run: Run, key: str, dark: bool) -> Any:
@@ -83,7 +117,7 @@ def _by_group(figures: Any, run: Run, key: str, dark: bool) -> Any:
     left, right = st.columns(2)
     group = left.selectbox("Rows by", list(groups), key=f"{key}.group", filter_mode=None)
     label = right.selectbox("Of which", groups[group], key=f"{key}.label.{group}", filter_mode=None)
-    return figures.group_figure(run, group, label, dark, _interval(st, run, key))
+    return figures.group_figure(run, group, label, dark, _band(st, run, key))
 
 
 def _reading(figures: Any, run: Run, name: str, key: str, dark: bool, show: Callable[[Any], None]) -> None:
@@ -118,6 +152,8 @@ def _reading(figures: Any, run: Run, name: str, key: str, dark: bool, show: Call
             width=220,
             format_func=lambda c: titles.get(c, c),
         )
+        if chosen["column"] not in titles:
+            chosen["reach"] = _reach(row, key)
     layers, heads = _heads(run, kind, arm) if shape not in study_shapes.WITHOUT_HEADS else (1, 1)
     for word, n in (("layer", layers), ("head", heads)):
         if n > 1:

@@ -42,6 +42,10 @@ def test_a_waiting_fork_shows_its_parents_curves(feeds: tuple[Feed, Feed]) -> No
     assert told == {
         "run": "old-parent", "step": 5, "changed": ["batch_size 16 to 8"], "last": 9, "mean": 0,
     }  # fmt: skip
+    name = "parent/condition numbers/query"
+    asked = [child.columns().index(name)]
+    assert name in names_sent(child, curves=asked)
+    assert name not in names_sent(child)  # a reading's ghost travels while its curve is drawn
     assert names_sent(child) == {f"parent/{n}_{k}" for n in ("train", "test") for k in ("loss", "accuracy")}
     assert "parent/loss" in names_sent(child, batch=True)
     units = {column["name"]: column["unit"] for column in hello(child, steer=True)["columns"]}

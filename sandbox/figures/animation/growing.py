@@ -7,8 +7,9 @@ import numpy as np
 from jaxtyping import Num
 
 from sandbox.figures.animation.sheet import Box, Point, Sheet
-from sandbox.figures.groups import middle
 from sandbox.figures.palette import arm_style
+from sandbox.foundations.written import percent
+from sandbox.mathematics.group_band import group_band
 from sandbox.store import Run
 from sandbox.store.thinning import thinned_indices
 
@@ -75,7 +76,9 @@ class Curves:
         for value in ticks(axes.low, axes.high):
             y = axes.place(0, value)[1]
             sheet.line([(left, y), (right, y)], sheet.grid)
-            sheet.text((left - 6, y), f"{value:.0%}" if self._share else f"{value:.3g}", 11, "rm", faint=True)
+            sheet.text(
+                (left - 6, y), percent(value, 0) if self._share else f"{value:.3g}", 11, "rm", faint=True
+            )
         for at in ticks(0, axes.last):
             sheet.text((axes.place(at, 0)[0], bottom + 5), f"{at:.0f}", 11, "ma", faint=True)
         for level in self.levels.values():
@@ -85,7 +88,7 @@ class Curves:
 
     def _arm(self, sheet: Sheet, axes: Axes, index: int, steps: np.ndarray, values: np.ndarray) -> None:
         style = arm_style(index, sheet.dark)
-        found = middle(values, log=False)
+        found = group_band(values)
         if values.shape[1] > 1:
             inside = np.isfinite(found.low)
             upper = axes.places(steps[inside], found.high[inside])
