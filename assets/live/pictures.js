@@ -45,15 +45,15 @@ export class Pictures {
     return known.get(name);
   }
 
-  // The plane in which a layer is drawn: fitted once, on the first frame that is known of this selection.
+  // The plane in which a layer is drawn: one for the run, all arms and seeds, as the server tells it with the scales.
   plane(name, frame, meta, first) {
     const model = this.model(frame, meta), space = SPACES[name];
     if (model.d === 2) return { centre: [0, 0], axes: [[1, 0], [0, 1]], exact: true };
+    const from = space === "sum" ? "E+P" : space, told = Object.values(this.view.model.scales).find(({ planes }) => planes)?.planes[from];
+    if (told) return told;
+    // A recording of an earlier version tells none: then the first frame that is known of this selection.
     const { arm, seed } = this.view.model.selection, key = `${arm}/${seed}/${space}`;
-    if (!this.planes.has(key)) {
-      const from = { sum: "E+P", z: "z", values: "values", xi: "xi", nxi: "nxi", h: "h" }[space];
-      this.planes.set(key, { ...principalPlane(this.layer(from, first, meta).points), step: first.step });
-    }
+    if (!this.planes.has(key)) this.planes.set(key, { ...principalPlane(this.layer(from, first, meta).points), step: first.step });
     return this.planes.get(key);
   }
 

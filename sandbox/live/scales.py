@@ -10,6 +10,7 @@ from jaxtyping import Float
 from sandbox.live.feed import Feed
 from sandbox.live.frames import spread
 from sandbox.live.panels import columns_side_by_side
+from sandbox.live.planes import Plane, planes_of
 from sandbox.live.visual_layers import SPACE, look
 
 MOST_LOOKS = 240
@@ -83,7 +84,8 @@ class Scales:
         self.feed = feed
         self.squares: dict[str, dict[str, Square]] = {}
         self.ranges: dict[str, Range] = {}
-        self._centres: dict[tuple[int, int, str], np.ndarray] = {}
+        self.planes: dict[str, dict[str, Plane]] = {}
+        """By kind and space, of models wider than two."""
         self._looked: dict[tuple[str, int], int] = {}
         self._late: dict[tuple[str, int], int] = {}
         self._beside = columns_side_by_side()
@@ -100,6 +102,8 @@ class Scales:
                     self._take_in_rows(kind, arm, name)
             if kind in self.squares:
                 found[kind] = {name: square.plain() for name, square in self.squares[kind].items()}
+                if planes := self.planes.get(kind):
+                    found[kind]["planes"] = {name: plane.plain() for name, plane in planes.items()}
             if kind in self.ranges and np.isfinite(self.ranges[kind].high):
                 ends = self.ranges[kind]
                 found.setdefault(kind, {})["range"] = [
@@ -141,8 +145,10 @@ class Scales:
         return self.squares.setdefault(kind, {}).setdefault(name, Square())
 
     def _model(self, kind: str, arm: int, values: np.ndarray, meta: dict[str, Any]) -> None:
-        """Points of all layers; wider than two dimensions any plane through the centre may be drawn."""
-        seeds = np.tile(np.arange(values.shape[1]), len(values))
+        """Points of all layers; of more than two dimensions as they stand in the run's plane."""
+        if not self.planes.get(kind):
+            self.planes[kind] = planes_of(self.feed, kind, arm, meta)
+        planes = self.planes[kind]
         flat = values.reshape(-1, values.shape[-1])
         finite = np.isfinite(flat).all(axis=1)
         if not finite.any():
@@ -150,16 +156,8 @@ class Scales:
         layers, rows = look(flat[finite], meta)
         for name, points in layers.items():
             if points.shape[-1] > 2:
-                points = self._reaches(arm, name, seeds[finite], points, layers[SPACE[name]])
+                if SPACE[name] not in planes:
+                    continue
+                points = planes[SPACE[name]].place(points)
             self._square(kind, name).widen(points.reshape(-1, 2))
         self.ranges.setdefault(kind, Range()).widen(rows)
-
-    def _reaches(
-        self, arm: int, name: str, seeds: np.ndarray, points: np.ndarray, space: np.ndarray
-    ) -> Float[np.ndarray, "point 2"]:
-        """Corners that hold the points in any plane through the centre of the first ones of their seed."""
-        found = []
-        for seed, own, first in zip(seeds.tolist(), points, space, strict=True):
-            origin = self._centres.setdefault((arm, seed, name), first.mean(axis=0))
-            found.append(np.linalg.norm(own - origin, axis=1).max())
-        return np.outer([-1, 1], found).reshape(-1, 1) * np.ones(2)

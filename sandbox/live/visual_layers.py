@@ -12,7 +12,7 @@ SPACE = {
     "E": "E+P", "P": "E+P", "E+P": "E+P", "z": "z", "values": "values", "xi": "xi", "nxi": "nxi",
     "receptors": "nxi", "assemblers": "h", "ffn": "h", "h": "h",
 }  # fmt: skip
-"""The layer whose first points give a layer's plane; assets/live/pictures.js draws in the same ones."""
+"""The layer whose points at the run's first step give a layer's plane (planes.py)."""
 
 
 class Looked(NamedTuple):
