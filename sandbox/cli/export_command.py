@@ -33,6 +33,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seconds", type=float, default=12.0, metavar="N", help="gif: how long it plays (default: 12)"
     )
+    parser.add_argument("--seed", type=int, metavar="N", help="gif: whose pictures (default: the first seed)")
+    for part in ("layer", "head"):
+        parser.add_argument(
+            f"--{part}", type=int, default=1, metavar="N", help=f"gif: which {part}'s attention (default: 1)"
+        )
     parser.add_argument("--dark", action="store_true", help="gif: on a dark ground")
     parser.add_argument(
         "--progress", action="store_true", help="html, gif: a line of percent on stderr at each advance"
@@ -56,9 +61,11 @@ def _written(found: "Run", arguments: argparse.Namespace) -> "Path":
 
         return write_replay(found, out, arguments.megabytes, tell)
     if arguments.to == "gif":
-        from sandbox.figures.animation import write_film
+        from sandbox.figures.animation import Chosen, write_film
 
-        return write_film(found, out, arguments.seconds, arguments.dark, tell)
+        seed = found.seeds[0] if arguments.seed is None else arguments.seed
+        chosen = Chosen(seed, arguments.layer - 1, arguments.head - 1)
+        return write_film(found, out, arguments.seconds, arguments.dark, tell, chosen)
     from sandbox.store.export import export
 
     return export(found, arguments.to, out, arguments.step)

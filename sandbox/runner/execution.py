@@ -1,7 +1,7 @@
 """Execution: trains all arms of an experiment in lock step into a run folder, and obeys the run's control."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -10,6 +10,7 @@ import numpy as np
 from sandbox.engine.device import one_thread
 from sandbox.engine.evaluation import Metrics
 from sandbox.experiment.experiment import Experiment
+from sandbox.experiment.live_change import LiveChange
 from sandbox.foundations.errors import SandboxError
 from sandbox.runner.control import RunControl
 from sandbox.runner.costly_readings import CostlyReadings
@@ -43,8 +44,9 @@ class Execution:
     """One execution of `experiment` into `folder`, from its latest checkpoint where there is one.
 
     `live` adds readings between the scheduled snapshots, for viewers; they change nothing that is
-    trained or scheduled. Raises RunUnavailable where the folder is written by another process or
-    holds another experiment, DeviceUnavailable or EngineUnavailable for what this machine lacks.
+    trained or scheduled. `changes` of live knobs are made at their steps. Raises RunUnavailable where
+    the folder is written by another process or holds another experiment, DeviceUnavailable or
+    EngineUnavailable for what this machine lacks.
     """
 
     def __init__(
@@ -55,12 +57,13 @@ class Execution:
         *,
         live: bool = False,
         engine: str = "auto",
+        changes: Sequence[LiveChange] = (),
         on_snapshot: Callable[[Snapshot], None] | None = None,
         on_beat: Callable[[str, int], None] | None = None,
     ) -> None:
         self.experiment = experiment
         self.device = device
-        self._engine = engine
+        self._engine, self._planned = engine, changes
         self._live = live
         self._on_snapshot = on_snapshot
         self._interrupted = False
@@ -123,7 +126,7 @@ class Execution:
         """Build the groups and take up the state `found`; record the first step where the run begins."""
         experiment = self.experiment
         self._live_settings = LiveSettings(
-            experiment, self._folder, None if found is None else found[1].get(CHANGES)
+            experiment, self._folder, None if found is None else found[1].get(CHANGES), self._planned
         )
         arms, at = self._live_settings.arms, None if found is None else found[0]
         self._groups = build_groups(self._writer, arms, self.device, self._engine, at)
@@ -200,7 +203,8 @@ class Execution:
             return 1
         self._used = self._control.granted
         fitting = int(TURN / self._seconds_per_step) if self._seconds_per_step else 1
-        return max(1, min(self._timetable.room(self.step), fitting, MOST_STEPS_AT_ONCE))
+        room = min(self._timetable.room(self.step), self._live_settings.room(self.step))
+        return max(1, min(room, fitting, MOST_STEPS_AT_ONCE))
 
     def _begin(self) -> None:
         """Record the first step, the picture first: evaluating takes longer than a page should be empty."""

@@ -1,7 +1,7 @@
 """The settings of a run's arms as live changes leave them, and the list of changes that led there."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,17 +11,29 @@ from sandbox.engine.torch_engine import TorchGroup
 from sandbox.experiment.experiment import Experiment
 from sandbox.experiment.live_change import LiveChange, changed, live_values
 from sandbox.foundations.errors import InvalidKnob, SandboxError
+from sandbox.foundations.typed_text import shown
 from sandbox.runner.live_requests import Requests
 
 CHANGED, REFUSED = "live change", "live change refused"
+FAR = 2**31
+"""Steps to a change that is not planned."""
 Tell = Callable[[str, str, str | None], None]
 """Called with an event's kind, detail and arm."""
 
 
 class LiveSettings:
-    """Applies requests between steps; a checkpoint's `state` leads another process to the same settings."""
+    """Applies requests between steps; a checkpoint's `state` leads another process to the same settings.
 
-    def __init__(self, experiment: Experiment, folder: str | Path, state: np.ndarray | None = None) -> None:
+    `planned` changes are made at their steps, as those of an earlier run that is trained again.
+    """
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        folder: str | Path,
+        state: np.ndarray | None = None,
+        planned: Sequence[LiveChange] = (),
+    ) -> None:
         self._experiment = experiment
         plain: dict[str, Any] = {"read": 0, "changes": []} if state is None else json.loads(state.tobytes())
         self.changes = [LiveChange(**change) for change in plain["changes"]]
@@ -31,6 +43,11 @@ class LiveSettings:
         for change in self.changes:
             arm = self._arm(change.arm)
             self.arms[arm] = changed(self.arms[arm], change.key, change.value)
+        self._planned = sorted((c for c in planned if c not in self.changes), key=lambda c: c.step)
+
+    def room(self, step: int) -> int:
+        """How many steps there are from `step` to the next planned change."""
+        return min((c.step - step for c in self._planned if c.step > step), default=FAR)
 
     def state(self) -> np.ndarray:
         """The changes so far, and how many requests they answer, as bytes for a checkpoint."""
@@ -39,7 +56,9 @@ class LiveSettings:
 
     def act(self, step: int, groups: Sequence[TorchGroup], tell: Tell) -> bool:
         """Apply what has been asked for since the last call; True where anything was asked."""
-        requests = self._requests.new()
+        due = [change.to_plain() for change in self._planned if change.step <= step]
+        self._planned = self._planned[len(due) :]
+        requests = [*due, *self._requests.new()]
         done: dict[int, list[str]] = {}
         refused = []
         for request in requests:
@@ -67,3 +86,23 @@ class LiveSettings:
         if name not in names:
             raise InvalidKnob(f"There is no arm {name[:80]!r} to change; there are {', '.join(names)[:200]}.")
         return names.index(name)
+
+
+def planned_changes(experiment: Experiment, plain: Sequence[Mapping[str, Any]]) -> list[LiveChange]:
+    """The changes of a list of tables, each one that `experiment` can make; InvalidKnob where one cannot."""
+    arms = {arm.name: experiment.setting(arm.name) for arm in experiment.arms} if plain else {}
+    begin = 0 if experiment.fork is None else experiment.fork.step
+    found = []
+    for one in plain:
+        step, arm = one.get("step"), one.get("arm")
+        if not isinstance(step, int) or isinstance(step, bool) or not begin <= step < experiment.steps:
+            raise InvalidKnob(
+                f"A change is planned after step {shown(step)}; "
+                f"training goes from {begin} to {experiment.steps}."
+            )
+        if arm not in arms:
+            raise InvalidKnob(f"A change is planned for arm {shown(arm)}; there are {', '.join(arms)[:200]}.")
+        key = str(one.get("key", ""))
+        arms[arm] = changed(arms[arm], key, one.get("value"))
+        found.append(LiveChange(step, arm, key, live_values(arms[arm])[key]))
+    return found

@@ -2,6 +2,8 @@
 
 import pprint
 import re
+from collections.abc import Sequence
+from typing import Any
 
 import tomli_w
 
@@ -18,9 +20,9 @@ On the same device and build of torch every number comes out the same to the las
 import sandbox
 
 EXPERIMENT = {experiment}
-
+{made}
 if __name__ == "__main__":
-    run = sandbox.train(sandbox.load(EXPERIMENT), out="{run_id}-again", device="{device}")
+    run = sandbox.train(sandbox.load(EXPERIMENT), out="{run_id}-again", device="{device}"{argument})
     for arm in run.arms:
         for seed in run.seeds:
             steps, accuracy = run.curve("test_accuracy", arm, seed)
@@ -33,7 +35,7 @@ def toml_text(run: Run) -> str:
     lines = [
         f"# The settings of run {safe_name(run.id)}; `python -m sandbox train FILE.toml` trains it again."
     ]
-    if words := _changes(run):
+    if words := _changes(run, ()):
         lines.append(f"# {words}")
     return "\n".join(lines) + "\n\n" + tomli_w.dumps(run.experiment)
 
@@ -41,12 +43,17 @@ def toml_text(run: Run) -> str:
 def python_script(run: Run) -> str:
     """A script that trains the run's experiment again; it needs this package and nothing of the run."""
     plain = pprint.pformat(run.experiment, width=100, sort_dicts=False)
-    words = _changes(run)
+    made = _made(run)
+    words = _changes(run, made)
+    if made:
+        words = f"{f'{words} ' if words else ''}Knobs that were changed during the run are changed again."
     return SCRIPT.format(
         run_id=safe_name(run.id),
         experiment=plain,
         device="cuda" if str(run.meta("device")).startswith("cuda") else "cpu",
         changes=f"\n{words}" if words else "",
+        made=f"CHANGES = {pprint.pformat(made, width=100, sort_dicts=False)}\n" if made else "",
+        argument=", changes=CHANGES" if made else "",
     )
 
 
@@ -55,10 +62,21 @@ def safe_name(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9_]+", "-", text).strip("-")[:80] or "run"
 
 
-def _changes(run: Run) -> str:
-    """Where somebody turned a knob during the run: settings alone do not train that again."""
-    begin = int((run.experiment.get("fork") or {}).get("step", 0))
-    steps = sorted({e.step for e in run.events() if e.kind == LIVE_CHANGE and e.step >= begin})
+def _begin(run: Run) -> int:
+    return int((run.experiment.get("fork") or {}).get("step", 0))
+
+
+def _made(run: Run) -> list[dict[str, Any]]:
+    """The live changes that the run recorded, as `sandbox.train` takes them."""
+    found = run.meta("changes")
+    known = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    return [one for one in known if isinstance(one.get("step"), int) and one["step"] >= _begin(run)]
+
+
+def _changes(run: Run, made: Sequence[dict[str, Any]]) -> str:
+    """Where somebody turned a knob that is not among those `made` again: settings do not train that again."""
+    known = {one["step"] for one in made}
+    steps = sorted({e.step for e in run.events() if e.kind == LIVE_CHANGE and e.step >= _begin(run)} - known)
     if not steps:
         return ""
     at = ", ".join(map(str, steps[:8])) + (", ..." if len(steps) > 8 else "")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from sandbox.figures.animation import write_film
+from sandbox.figures.animation import Chosen, write_film
 from sandbox.figures.animation.growing import Axes, ticks
 from sandbox.figures.animation.pictures import ramp
 from sandbox.figures.animation.sheet import Sheet
@@ -93,6 +93,24 @@ def test_progress_is_told_and_stopping_leaves_the_earlier_film(run: Run, tmp_pat
         write_film(run, path, seconds=1, tell=enough)
     assert shares == pytest.approx([0, 0.1, 0.2, 0.3, 0.4, 0.5])
     assert [file.read_bytes() for file in tmp_path.iterdir()] == [b"earlier"]
+
+
+def test_a_film_shows_the_chosen_seed_layer_and_head(run: Run, tmp_path: Path) -> None:
+    plain = frames(write_film(run, tmp_path / "a.gif", 1.0))
+    same = frames(write_film(run, tmp_path / "b.gif", 1.0, chosen=Chosen(0)))
+    assert all((a == b).all() for a, b in zip(plain, same, strict=True))
+    other = frames(write_film(run, tmp_path / "c.gif", 1.0, chosen=Chosen(2, 0, 1)))
+    title = (slice(46, 68), slice(580, 940))
+    assert (plain[-1][title] != other[-1][title]).any()  # "head 2, seed 2" is said above the maps
+    apart = np.abs(plain[-1][CURVES].astype(int) - other[-1][CURVES]).max(axis=-1)
+    assert (apart < 40).mean() > 0.98  # the curves are the same, in each film's own set of colours
+
+
+@pytest.mark.parametrize("chosen", [Chosen(9), Chosen(0, 1), Chosen(0, 0, 2), Chosen(0, -1)])
+def test_a_seed_layer_or_head_that_is_not_there_is_refused(run: Run, tmp_path: Path, chosen: Chosen) -> None:
+    with pytest.raises(InvalidData, match=r"has no seed|is not among them"):
+        write_film(run, tmp_path / "a.gif", 1.0, chosen=chosen)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_run_without_pictures_is_curves_alone(tmp_path: Path) -> None:

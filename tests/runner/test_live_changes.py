@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 from sandbox.experiment.live_change import changed, live_values
-from sandbox.foundations.errors import InvalidKnob, RunUnavailable
+from sandbox.foundations.errors import InvalidKnob, RunUnavailable, SandboxError
 from sandbox.runner.execution import Execution
 from sandbox.runner.live_requests import REQUESTS, Requests, request_change
+from sandbox.runner.live_settings import planned_changes
 from sandbox.store import Run, open_run
+from sandbox.store.again import python_script
 from tests.runner.small import assert_same_numbers, tiny_experiment
 
 pytestmark = pytest.mark.slow
@@ -49,6 +51,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
         "plain": trained(home / "plain"),
         "changed": trained(home / "changed", asked),
         "resumed": trained(home / "resumed", asked, stop_after=7),
+        "allowed": trained(home / "allowed", asked[:3]),  # without the request that is refused
     }
 
 
@@ -117,3 +120,51 @@ def test_damaged_lines_are_nobodys_request(tmp_path: Path) -> None:
 def test_a_run_that_is_not_there_cannot_be_asked(tmp_path: Path) -> None:
     with pytest.raises(RunUnavailable, match="no run folder"):
         request_change(tmp_path / "none", "standard", "optimizer.learning_rate", 0.1)
+
+
+def test_the_script_of_a_run_makes_the_same_changes_and_comes_to_the_same_bits(
+    runs: dict[str, Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = python_script(runs["allowed"])
+    assert "Knobs that were changed during the run are changed again." in script
+    monkeypatch.chdir(tmp_path)
+    exec(compile(script, "again.py", "exec"), {"__name__": "__main__"})
+    with open_run(tmp_path / "allowed-again") as again:
+        assert_same_numbers(runs["allowed"], again)
+        assert again.meta("changes") == runs["allowed"].meta("changes")
+        told = [[(e.step, e.arm, e.detail) for e in run.events() if e.kind == "live change"]
+                for run in (runs["allowed"], again)]  # fmt: skip
+        assert told[0] == told[1]
+
+
+def test_planned_changes_outlive_an_interruption(runs: dict[str, Run], tmp_path: Path) -> None:
+    planned = planned_changes(EXPERIMENT, runs["allowed"].meta("changes"))
+
+    def stop(taken) -> None:  # type: ignore[no-untyped-def]
+        if taken.step == 5:
+            execution.interrupt()
+
+    execution = Execution(EXPERIMENT, tmp_path / "again", changes=planned, on_snapshot=stop)
+    assert execution.run()[0] == "stopped"
+    Execution(EXPERIMENT, tmp_path / "again", changes=planned).run()
+    with open_run(tmp_path / "again") as again:
+        assert_same_numbers(runs["allowed"], again)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (
+            {"step": 12, "arm": SPECTRAL, "key": "projection.shift", "value": 1.0},
+            "training goes from 0 to 12",
+        ),
+        ({"step": 3, "arm": "other", "key": "projection.shift", "value": 1.0}, "arm 'other'"),
+        ({"step": 3, "arm": SPECTRAL, "key": "projection.kind", "value": 1.0}, "cannot change during a run"),
+        ({"step": 3, "arm": SPECTRAL, "key": "projection.shift", "value": "x"}, "shift"),
+    ],
+)
+def test_a_planned_change_that_cannot_be_made_is_refused_before_anything_starts(
+    change: dict[str, object], words: str
+) -> None:
+    with pytest.raises(SandboxError, match=words):
+        planned_changes(EXPERIMENT, [change])

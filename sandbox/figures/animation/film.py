@@ -7,7 +7,7 @@ import numpy as np
 from PIL import Image, ImageColor
 
 from sandbox.figures.animation.growing import Curves
-from sandbox.figures.animation.pictures import Pictures, ramp
+from sandbox.figures.animation.pictures import Chosen, Pictures, ramp
 from sandbox.figures.animation.sheet import Sheet
 from sandbox.figures.palette import arm_style
 from sandbox.foundations.errors import InvalidData
@@ -31,18 +31,19 @@ Tell = Callable[[float], None]
 
 def write_film(
     run: Run, out: Path | str | None = None, seconds: float = SECONDS, dark: bool = False,
-    tell: Tell | None = None,
+    tell: Tell | None = None, chosen: Chosen | None = None,
 ) -> Path:  # fmt: skip
     """Write the run as a GIF that plays in `seconds` to `out` (default: named after the run); its path.
 
-    Curves of all arms and seeds grow beside the pictures of the first seed; nothing is fetched and no
-    browser is needed. Raises InvalidData where nothing was recorded yet or the length is not 1 to 60 s.
+    Curves of all arms and seeds grow beside the pictures of one seed (`chosen`, or the first one of layer 1,
+    head 1); nothing is fetched and no browser is needed. Raises InvalidData where nothing was recorded yet,
+    the length is not 1 to 60 s, or there is no such seed, layer or head.
     """
     if not 1 <= seconds <= LONGEST:
         raise InvalidData(f"A film of {seconds:g} seconds is not made; choose from 1 to {LONGEST:g}.")
     path = Path(out or f"{safe_name(run.id)}.gif")
     count = round(seconds * FRAMES_A_SECOND)
-    frames = _frames(run, count, dark, tell)
+    frames = _frames(run, count, dark, tell, chosen)
     first = next(frames)
     durations = [round(1000 / FRAMES_A_SECOND)] * (count - 1) + [round(1000 * LAST_SECONDS)]
     part = path.with_name(path.name + ".part")
@@ -59,7 +60,9 @@ def write_film(
     return path
 
 
-def _frames(run: Run, count: int, dark: bool, tell: Tell | None) -> Iterator[Image.Image]:
+def _frames(
+    run: Run, count: int, dark: bool, tell: Tell | None, chosen: Chosen | None
+) -> Iterator[Image.Image]:
     """All frames, in one set of colours."""
     curves = [
         Curves(run, "test_accuracy", "Held-out accuracy", True, run.lines.get("accuracy", {})),
@@ -67,7 +70,7 @@ def _frames(run: Run, count: int, dark: bool, tell: Tell | None) -> Iterator[Ima
     ]
     if not any(curve.known for curve in curves):
         raise InvalidData(f"Run {run.id} has recorded no evaluation yet; wait for the first one.")
-    pictures = Pictures(run)
+    pictures = Pictures(run, chosen)
     last = max(curve.last for curve in curves)
     palette = _palette(run, _frame(run, curves, pictures, last, last, dark), dark)
     for done, step in enumerate(np.linspace(0, last, count)):

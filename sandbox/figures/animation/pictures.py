@@ -1,11 +1,14 @@
 """Pictures of a film: each arm's attention map, or else its trajectories, as recorded at or before a step."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from jaxtyping import Float64
 from PIL import ImageColor
 
 from sandbox.figures.animation.sheet import Box, Sheet
 from sandbox.figures.palette import group_style, sequential
+from sandbox.foundations.errors import InvalidData
 from sandbox.foundations.readings import AttentionMap, Trajectory
 from sandbox.store import Run
 
@@ -23,23 +26,40 @@ def ramp(dark: bool, n: int) -> Float64[np.ndarray, "shade 3"]:
     return np.stack([np.interp(at, np.arange(len(stops)), channel) for channel in stops.T], axis=1)
 
 
-class Pictures:
-    """The first kind of picture that the run has, for the first seed of its first arms."""
+@dataclass(frozen=True)
+class Chosen:
+    """Whose pictures a film shows; layer and head count from 0 and matter for attention alone."""
 
-    def __init__(self, run: Run) -> None:
-        self._run = run
+    seed: int
+    layer: int = 0
+    head: int = 0
+
+
+class Pictures:
+    """The first kind of picture that the run has, for the chosen seed of its first arms.
+
+    Raises InvalidData for a seed, layer or head that the run does not have.
+    """
+
+    def __init__(self, run: Run, chosen: Chosen | None = None) -> None:
+        self._run, self.chosen = run, chosen or Chosen(run.seeds[0])
+        if self.chosen.seed not in run.seeds:
+            known = ", ".join(map(str, run.seeds[:20]))
+            raise InvalidData(f"Run {run.id} has no seed {self.chosen.seed}; choose one of {known}.")
         self.kind, self._type = self._choose()
         self._steps = {arm: run.reading_steps(self.kind, arm) for arm in run.arms} if self.kind else {}
         self.arms = [arm for arm in run.arms if len(self._steps.get(arm, ()))][:MOST_ARMS]
         self._known: dict[str, tuple[int, AttentionMap | Trajectory]] = {}
+        self._check()
         self._reach = self._extent() if self._type == "Trajectory" else (np.zeros(2), 1.0)
 
     @property
     def words(self) -> str:
         """What the pictures show."""
         if self._type == "AttentionMap":
-            return f"Attention, layer 1, head 1, seed {self._run.seeds[0]} (scale 0 to 1)"
-        return f"{self.kind.capitalize()}, seed {self._run.seeds[0]}"
+            layer, head = self.chosen.layer + 1, self.chosen.head + 1
+            return f"Attention, layer {layer}, head {head}, seed {self.chosen.seed} (scale 0 to 1)"
+        return f"{self.kind.capitalize()}, seed {self.chosen.seed}"
 
     def draw(self, sheet: Sheet, box: Box, step: float) -> None:
         """Draw the pictures side by side in the box."""
@@ -60,6 +80,23 @@ class Pictures:
             else:
                 self._points(sheet, inner, answer)
 
+    def _check(self) -> None:
+        """Whether the run has the chosen layer and head."""
+        chosen = self.chosen
+        if self._type != "AttentionMap" or not self.arms:
+            if chosen.layer or chosen.head:
+                raise InvalidData(f"Run {self._run.id} has no attention maps; leave out layer and head.")
+            return
+        for arm in self.arms:
+            answer = self._at(arm, 0)
+            assert isinstance(answer, AttentionMap)
+            layers, heads = answer.weights.shape[1:3]
+            if not (0 <= chosen.layer < layers and 0 <= chosen.head < heads):
+                raise InvalidData(
+                    f"Run {self._run.id} has layers 1 to {layers} and heads 1 to {heads}; "
+                    f"layer {chosen.layer + 1}, head {chosen.head + 1} is not among them."
+                )
+
     def _choose(self) -> tuple[str, str]:
         for wanted in TYPES:
             for index, arm in enumerate(self._run.arms):
@@ -73,13 +110,13 @@ class Pictures:
         at = int(steps[max(int(np.searchsorted(steps, step, "right")) - 1, 0)])
         kept = self._known.get(arm)
         if kept is None or kept[0] != at:
-            answer = self._run.reading(self.kind, at, arm, self._run.seeds[0])
+            answer = self._run.reading(self.kind, at, arm, self.chosen.seed)
             assert isinstance(answer, AttentionMap | Trajectory)
             kept = self._known[arm] = (at, answer)
         return kept[1]
 
     def _map(self, sheet: Sheet, box: Box, answer: AttentionMap) -> None:
-        weights = answer.weights[0, 0, 0].astype(np.float64)
+        weights = answer.weights[0, self.chosen.layer, self.chosen.head].astype(np.float64)
         shades = np.rint(np.clip(np.nan_to_num(weights), 0, 1) * (SHADES - 1)).astype(np.int64)
         colours = ramp(sheet.dark, SHADES)[shades]
         colours[~answer.mask | ~np.isfinite(weights)] = ImageColor.getrgb(sheet.grid)
