@@ -47,7 +47,8 @@ def name_phases(
     """Phases of one run in order, from its loss (nats) and within / total of xi at the same steps.
 
     A change of phase counts once it has lasted `patience` points, so that noise names nothing; the phases
-    cover all steps without a gap. Raises InvalidData where the chance loss or the patience is not positive.
+    cover all steps without a gap. Points before the first known one, where no loss is measured yet, belong to
+    the phase that follows. Raises InvalidData where the chance loss or the patience is not positive.
     (the two stages are those of 2410.24050; the thresholds are our reading)
     """
     steps, losses, within = np.asarray(steps), np.asarray(losses, float), np.asarray(within, float)
@@ -58,6 +59,8 @@ def name_phases(
     if not len(steps):
         return []
     names = _point_names(losses, within, chance_loss)
+    begun = next((place for place, name in enumerate(names) if name != UNKNOWN), 0)
+    names[:begun] = [names[begun]] * begun
     edges = [0]
     current = names[0]
     for place, name in enumerate(names):

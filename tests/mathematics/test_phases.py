@@ -45,6 +45,14 @@ def test_what_is_not_a_number_is_unknown() -> None:
     assert [p.name for p in found] == ["plateau", "unknown"]
 
 
+def test_the_first_phase_begins_at_the_first_step_though_no_loss_is_known_there_yet() -> None:
+    losses = np.where(STEPS < 30, np.nan, 0.69)
+    found = name_phases(STEPS, losses, np.ones(len(STEPS)), CHANCE)
+    assert [(p.name, p.first) for p in found] == [("plateau", 0)]
+    unknown = name_phases(STEPS, np.full(len(STEPS), np.nan), np.ones(len(STEPS)), CHANCE)
+    assert [(p.name, p.first) for p in unknown] == [("unknown", 0)]
+
+
 numbers = arrays.arrays(np.float64, 30, elements=st.floats(0, 2))
 
 
