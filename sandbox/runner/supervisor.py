@@ -234,7 +234,7 @@ class Supervisor:
             self._remember(run_id, *worker.pace)
         was = self._making_way.pop(run_id, None)
         if was is not None and state == "stopped":
-            if was == "running":
+            if was != "paused":  # one that had stalled was to train, too
                 state, reason = "queued", "made way for others, since nobody watched; goes on in its turn"
                 watching.take_back(self.runs / run_id)
             else:

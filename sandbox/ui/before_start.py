@@ -9,7 +9,7 @@ from sandbox.foundations.errors import SandboxError
 from sandbox.runner import queue
 from sandbox.runner.limits import free_bytes, limits, run_budget, stored_bytes
 from sandbox.runner.outlook import outlook_of_new
-from sandbox.ui import session
+from sandbox.ui import owner_cookie, session
 from sandbox.ui.settings import Plain
 from sandbox.ui.words import count, duration, escaped, size
 
@@ -59,8 +59,9 @@ def whose() -> None:
             key=OWNER,
             max_chars=40,
             on_change=session.on_change(OWNER, session.set_owner),
-            help="Owners take turns. It is no login: anybody may use any name.",
+            help="Owners take turns. It is no login: anybody may use any name. This browser remembers it.",
         )
+        owner_cookie.keep("" if session.owner() == session.ANYBODY else session.owner())
         session.show(ON, session.keeps_on())
         st.toggle(
             "Train on when nobody watches",

@@ -12,6 +12,7 @@ import streamlit as st
 from sandbox.foundations.errors import SandboxError
 from sandbox.store import Run, open_run, run_path
 from sandbox.store.folder import DATABASE, EXPERIMENT
+from sandbox.ui import owner_cookie
 from sandbox.ui.settings import Plain
 
 Level = Literal["Beginner", "Researcher"]
@@ -80,8 +81,10 @@ def set_device(name: str) -> None:
 
 
 def owner() -> str:
-    """The name under which the next run waits in the queue."""
-    return st.session_state.get(_OWNER, ANYBODY)
+    """The name under which the next run waits in the queue; at first the one that the browser remembers."""
+    if _OWNER not in st.session_state:
+        set_owner(owner_cookie.remembered())
+    return st.session_state[_OWNER]
 
 
 def set_owner(name: str) -> None:

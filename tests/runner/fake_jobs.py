@@ -13,7 +13,11 @@ from sandbox.runner.worker import bind_to_supervisor, tell
 
 
 def fake_job(connection: Connection, folder: str, plain: str, device: str, memory: int) -> None:
-    """Count to `steps`, from where a file says the last one came to; kill itself at the step `dies_at`."""
+    """Count to `steps`, from where a file says the last one came to; kill itself at the step `dies_at`.
+
+    With `until` it counts on until there is a file of that name in its folder: a run that lasts as long as a
+    test needs it, however busy the machine is.
+    """
     bind_to_supervisor(connection)
     settings = json.loads(plain)
     mark = Path(folder) / "reached"
@@ -21,7 +25,9 @@ def fake_job(connection: Connection, folder: str, plain: str, device: str, memor
     with open(Path(folder) / "pids", "a", encoding="ascii") as pids:
         pids.write(f"{os.getpid()}\n")
     with RunControl(folder) as control:
-        while step < settings["steps"]:
+        while not (
+            settings["until"] in os.listdir(folder) if "until" in settings else step >= settings["steps"]
+        ):
             if control.wish == "stop":
                 tell(connection, ("end", "stopped", step, "told to"))
                 return
