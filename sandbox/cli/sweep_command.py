@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sandbox.cli.answers import print_json, print_table, shown
 from sandbox.foundations.errors import InvalidKnob, RunUnavailable, SandboxError
+from sandbox.foundations.written import percent
 
 if TYPE_CHECKING:
     from sandbox.cli.train_command import StopSignal
@@ -83,7 +84,7 @@ def planned(arguments: argparse.Namespace) -> "Study":
 
     sweep = load_sweep(arguments.file)
     choose_device(arguments.device)
-    name, points = study_id(sweep.name), []
+    name, points = study_id(sweep.name, arguments.owner), []
     for number, point in enumerate(sweep.points, 1):
         plain = point.experiment.to_plain()
         found = estimate(point.experiment, count_parameters(point.experiment))
@@ -161,7 +162,7 @@ def _queue(study: "Study", stop: "StopSignal") -> bool:
         found = progress(study, now)
         running = sum(one.state == "running" for one in now)
         left = f", about {_duration(found.seconds_left)} left" if found.seconds_left else ""
-        say(f"{found.words}, {running} running, {found.share:.0%} of the work{left}")
+        say(f"{found.words}, {running} running, {percent(found.share, 0)} of the work{left}")
         if all(one.state in (*OVER, "damaged") for one in now):
             say.end()
             return False

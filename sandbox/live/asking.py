@@ -12,9 +12,6 @@ from sandbox.runner.control import ensure_supervisor
 from sandbox.runner.places import being_written
 from sandbox.runner.queue import diagnose
 
-MOST_OPEN = 12
-"""Questions that one run may have open; each waits for the one before."""
-
 
 def progress(feed: Feed) -> list[dict[str, Any]]:
     """The run's latest questions, as JSON values; none where what is recorded is damaged."""
@@ -39,8 +36,10 @@ def ask(feed: Feed, kind: object, step: object) -> str:
     for question in waits:
         if (question["kind"], question["step"]) == (kind, step):
             return str(question["id"])
-    if len(waits) >= MOST_OPEN:
-        raise InvalidData(f"{len(waits)} questions wait already; cancel one, or wait for an answer.")
+    if len(waits) >= questions.MOST_OPEN:
+        raise InvalidData(
+            f"{len(waits)} questions to this run wait already; cancel one, or wait for an answer."
+        )
     if not (being_written(feed.folder) or ensure_supervisor()):
         raise RunUnavailable("Nothing here answers, because no supervisor starts; see the server's log.")
     return diagnose(feed.run_id, str(kind), step)

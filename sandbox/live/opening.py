@@ -9,6 +9,7 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from sandbox.live.nowhere import is_nested, send_nowhere, send_without_slash
 from sandbox.live.routes import BUNDLE, STYLE, address_of
 
 PLACE = "acs-opening"
@@ -29,7 +30,8 @@ class EarlyPages:
 
     Streamlit's start takes a browser most of a second, in which it would ask for nothing of ours. Here
     every page names our scripts and style sheet first, and pages in `openings` (by path) start their live
-    view at once: it plays in a stand-in for the page, and moves into the page when its place is there.
+    view at once: it plays in a stand-in for the page, and moves into the page when its place is there. What
+    would be an empty page because nothing lies at the address is answered with a sentence instead.
     """
 
     def __init__(self, app: ASGIApp, openings: MutableMapping[str, Callable[[], Opening | None]]) -> None:
@@ -39,6 +41,9 @@ class EarlyPages:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["method"] != "GET" or not _is_page(scope["path"]):
             await self.app(scope, receive, send)
+            return
+        if scope["path"].endswith("/") and scope["path"].strip("/"):
+            await send_without_slash(scope, send)
             return
         plain = [pair for pair in scope["headers"] if pair[0].lower() not in CONDITIONAL]
         await self.app({**scope, "headers": plain}, receive, self._completing(scope["path"], send))
@@ -60,6 +65,9 @@ class EarlyPages:
             body += message.get("body", b"")
             if message.get("more_body", False):
                 return
+            if is_nested(path):  # its scripts lie one level too high for such an address
+                await send_nowhere(path, send)
+                return
             whole = self._completed(path, body.decode()).encode()
             kept = [pair for pair in start.get("headers", []) if pair[0].lower() not in OUTDATED]
             now = [(b"content-length", str(len(whole)).encode()), (b"cache-control", b"no-cache")]
@@ -69,16 +77,15 @@ class EarlyPages:
         return complete
 
     def _completed(self, path: str, page: str) -> str:
-        root = "../" * (path.count("/") - 1) or "./"
         make = self.openings.get(path)
         opening = make() if make else None
-        page = page.replace("<head>", "<head>" + _links(root), 1)
+        page = page.replace("<head>", "<head>" + _links(), 1)
         if opening is None:
             return page
         start = STREAMLIT.search(page)
         then = "" if start is None else f'.then(() => import("{start["address"]}"))'
         page = page if start is None else page.replace(start[0], "", 1)
-        return page.replace("<body>", "<body>" + _stand_in(opening, root, then), 1)
+        return page.replace("<body>", "<body>" + _stand_in(opening, then), 1)
 
 
 STREAMLIT = re.compile(r'<script type="module"[^>]* src="(?P<address>[\w./-]+)"></script>')
@@ -100,20 +107,20 @@ def _is_html(start: Message) -> bool:
     return start["status"] == 200 and bytes(kind).startswith(b"text/html")
 
 
-def _links(root: str) -> str:
+def _links() -> str:
     return (
-        f'<link rel="modulepreload" href="{root}{address_of(BUNDLE)}">'
-        f'<link rel="stylesheet" id="acs-live-style" href="{root}{address_of(STYLE)}">'
+        f'<link rel="modulepreload" href="./{address_of(BUNDLE)}">'
+        f'<link rel="stylesheet" id="acs-live-style" href="./{address_of(STYLE)}">'
     )
 
 
-def _stand_in(opening: Opening, root: str, then: str) -> str:
+def _stand_in(opening: Opening, then: str) -> str:
     # In a script element only "</" and "<!" could end the data; neither is left.
     data = json.dumps(opening.view).replace("<", "\\u003c")
     return (
         f'<div id="{PLACE}"><h1>{html.escape(opening.title)}</h1><p>{html.escape(opening.text)}</p>'
         '<div class="acs-live" data-state="waiting"></div></div>'
-        f'<script type="module" async>import("{root}{address_of(BUNDLE)}").then((live) => live.open({data}))'
+        f'<script type="module" async>import("./{address_of(BUNDLE)}").then((live) => live.open({data}))'
         # Whatever happens to our picture, the page itself starts.
         f'.catch(() => document.getElementById("{PLACE}").remove()){then};</script>'
     )

@@ -50,7 +50,7 @@ def present_state(run: Run) -> str:
 def being_written(folder: Path) -> bool:
     """Whether a living process holds the run's lock."""
     try:
-        descriptor = os.open(folder / LOCK, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(folder / LOCK, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError:
         return False
     try:

@@ -7,7 +7,7 @@ from typing import Any
 
 from sandbox.foundations.errors import InvalidData
 from sandbox.runner.request_lines import RequestLines, append_line
-from sandbox.store import Run
+from sandbox.store import Run, open_run
 
 QUESTIONS_FILE = "questions.jsonl"
 QUESTIONS = "questions"
@@ -16,6 +16,8 @@ QUESTIONS = "questions"
 WAITS, READING, DONE, CANCELLED, FAILED = "waiting", "reading", "done", "cancelled", "failed"
 OPEN = (WAITS, READING)
 MOST_KEPT = 20
+MOST_OPEN = 12
+"""Questions that one run may have open; each waits for the one before."""
 LONGEST_ID = 40
 
 
@@ -50,10 +52,24 @@ def ask(folder: str | Path, kind: str, step: int) -> str:
     """Ask the writer of the run in `folder` for `kind` at the stored step; the id to follow or cancel it by.
 
     A run that nobody writes answers once somebody does: `sandbox.runner.queue.diagnose` sees to that.
+    Raises InvalidData where MOST_OPEN wait already, whoever asked them and whether the writer has seen them.
     """
+    if (n := waiting(folder)) >= MOST_OPEN:
+        raise InvalidData(f"{n} questions to this run wait already; cancel one, or wait for an answer.")
     number = uuid.uuid4().hex[:12]
     append_line(folder, QUESTIONS_FILE, {"id": number, "kind": kind, "step": step})
     return number
+
+
+def waiting(folder: str | Path) -> int:
+    """How many questions to the run in `folder` are open, those that its writer has not seen yet included."""
+    with open_run(folder) as run:
+        known = {found.id: found for found in questions_of(run)}
+    asked, cancelled = AskedQuestions(folder).new()
+    numbers = [found.id for found in asked]
+    seen = max((place for place, number in enumerate(numbers) if number in known), default=-1)
+    fresh = [number for number in numbers[seen + 1 :] if number not in cancelled]
+    return len(fresh) + sum(found.open for number, found in known.items() if number not in cancelled)
 
 
 def cancel(folder: str | Path, number: str) -> None:

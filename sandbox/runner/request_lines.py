@@ -2,6 +2,7 @@
 
 import fcntl
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,13 +20,18 @@ def append_line(folder: str | Path, name: str, request: Mapping[str, Any]) -> No
     if not Path(folder).is_dir():
         raise RunUnavailable(f"There is no run folder {folder}; `list` prints those that exist.")
     try:
-        with open(path, "ab") as file:
+        with open(path, "ab", opener=_without_waiting) as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             if file.tell() + len(line) > MOST_BYTES:
                 raise RunUnavailable(f"{path} is full; start a run of its own with the values you want.")
             file.write(line.encode())
     except OSError as fault:
         raise RunUnavailable(f"{path} cannot be written ({fault.strerror}); is the folder yours?") from fault
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """Open a file; a pipe in its place would wait for a reader that never comes."""
+    return os.open(path, flags | os.O_NONBLOCK, 0o644)
 
 
 class RequestLines:

@@ -11,7 +11,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from sandbox.foundations.errors import RunUnavailable
-from sandbox.store.folder import write_whole
+from sandbox.store.folder import read_file, write_whole
 from sandbox.store.schema import named_faults
 
 KEPT = 2
@@ -70,8 +70,9 @@ def read_start(folder: Path) -> tuple[int, dict[str, np.ndarray]] | None:
     if not path.exists():
         return None
     arrays = read_checkpoint(path)
-    with named_faults(path), open(path, "rb") as file:
-        header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+    with named_faults(path):
+        size = int.from_bytes(read_file(path, 8), "little")
+        header = json.loads(read_file(path, 8 + size)[8:])
     return int(header["__metadata__"]["step"]), arrays
 
 
@@ -94,7 +95,7 @@ def latest_checkpoint(folder: Path) -> tuple[int, dict[str, np.ndarray]] | None:
 def read_checkpoint(path: Path) -> dict[str, np.ndarray]:
     """The arrays stored in `path`; RunUnavailable, naming it, where they are not what was written."""
     with named_faults(path):
-        content = path.read_bytes()
+        content = read_file(path)
     try:
         arrays = load(content)
         header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])

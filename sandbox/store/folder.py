@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,18 @@ def write_whole(path: Path, content: bytes) -> None:
             os.close(folder)
 
 
+def read_file(path: Path, most: int = -1) -> bytes:
+    """The first `most` bytes of a file, all where that is negative; it never waits.
+
+    Raises FileNotFoundError, and RunUnavailable for what is no file: a pipe would have no end.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise RunUnavailable(f"{path} is no file; remove it, or put the run's own there.")
+        return file.read(most)
+
+
 def read_experiment(folder: Path) -> dict[str, Any]:
     """The plain form stored in `folder`; RunUnavailable, naming the file, where there is none to read."""
     path = folder / EXPERIMENT
@@ -78,7 +91,7 @@ def read_experiment(folder: Path) -> dict[str, Any]:
     if not path.is_file():
         raise RunUnavailable(f"{folder} is not a run's folder: {EXPERIMENT} is missing from it.")
     with named_faults(path):
-        text = path.read_bytes()
+        text = read_file(path)
     try:
         plain = json.loads(text)
         if _deeper_than(plain, MOST_DEEP):

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.foundations.errors import InvalidData, RunUnavailable
-from sandbox.store.folder import write_whole
+from sandbox.store.folder import read_file, write_whole
 from sandbox.store.schema import named_faults
 
 LABELS = "labels.json"
@@ -47,8 +47,7 @@ def read_labels(folder: Path) -> Labels:
     path = folder / LABELS
     with named_faults(path):
         try:
-            with open(path, "rb") as file:
-                text = file.read(MAX_BYTES + 1)
+            text = read_file(path, MAX_BYTES + 1)
         except FileNotFoundError:
             return Labels()
     try:

@@ -4,6 +4,7 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from stat import S_ISREG
 from typing import TypeVar
 
 from sandbox.foundations.errors import RunUnavailable
@@ -115,7 +116,9 @@ class ReadOnlyDatabase:
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:
     try:
-        stat = path.stat()
+        found = path.stat()
     except FileNotFoundError:
         return None
-    return stat.st_ino, stat.st_mtime_ns, stat.st_size
+    if not S_ISREG(found.st_mode):  # SQLite would wait for a pipe
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size

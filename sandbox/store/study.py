@@ -18,7 +18,7 @@ FOLDER = "studies"
 
 SCHEMA = 1
 LONGEST_NAME = 40
-"""Characters of a name within the ids of its runs, which may have 64."""
+"""Characters of a name within the ids of its runs, which may have 64 and end in two hashes."""
 
 
 @dataclass(frozen=True)
@@ -57,12 +57,16 @@ class Study:
         return [point.run for point in self.points]
 
 
-def study_id(name: str) -> str:
-    """The id that follows from a study's name; InvalidPlain for a name without a letter or digit."""
+def study_id(name: str, owner: str) -> str:
+    """The id of the study that `owner` calls `name`; InvalidPlain for a name without a letter or digit.
+
+    Names that are spelled alike in an id, such as "a b" and "a-b", and equal names of two owners are studies
+    of their own: its last part is of the whole name and the owner.
+    """
     found = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:LONGEST_NAME].strip("-")
     if not found:
         raise InvalidPlain(f"The study's name is {name[:80]!r}; give it a letter or a digit.")
-    return found
+    return f"{found}-{blake2b(plain_text([name, owner]).encode(), digest_size=3).hexdigest()}"
 
 
 def point_id(study: str, plain: Mapping[str, Any]) -> str:
@@ -129,4 +133,4 @@ def new_study(
     name: str, owner: str, device: str, keys: tuple[str, ...], points: tuple[StudyPoint, ...]
 ) -> Study:
     """A study of today."""
-    return Study(study_id(name), name, owner, device, time.time(), keys, points)
+    return Study(study_id(name, owner), name, owner, device, time.time(), keys, points)

@@ -9,11 +9,12 @@ from sandbox.foundations.errors import SandboxError
 from sandbox.live.component import live_view
 from sandbox.runner import queue
 from sandbox.runner.outlook import outlook
+from sandbox.runner.places import being_written
 from sandbox.store import Run, run_path
 from sandbox.store.summary import TARGET, summarize
 from sandbox.ui import continuing, downloads, gone, links, live_knobs, making, run_link, session, study
 from sandbox.ui.arm_table import table
-from sandbox.ui.run_state import RunState, state_of
+from sandbox.ui.run_state import ENDED, RunState, state_of
 from sandbox.ui.words import count, duration, escaped, percent
 
 TICK = 1.0
@@ -35,8 +36,13 @@ def show(run_id: str, key: str) -> None:
         return
     run = session.run(run_id)
     state = state_of(run_id, run)
-    if run is None and state.state in ("failed", "stopped", "done"):
+    if run is None and state.state in ENDED:
         st.error(escaped(state.reason or "This run recorded nothing."))
+        return
+    if run is None and (damage := _damage(run_id)):
+        st.error(escaped(damage))
+        st.caption("The queue still lists the run; once its folder can be read again it is shown here.")
+        st.fragment(_mend, run_every=TICK)(run_id)
         return
     with st.container(key=f"{key}.above"):  # always there, so that what opens in it moves no view's place
         if run is not None:
@@ -66,6 +72,17 @@ def show(run_id: str, key: str) -> None:
         if state.state in ("running", "paused"):
             live_knobs.live_knobs(run, key)
         study.study(run, state, key)
+
+
+def _damage(run_id: str) -> str:
+    """Why the run's folder cannot be read; empty where there is none yet, or where it is in the making."""
+    return "" if being_written(run_path(run_id)) else session.damage(run_id)
+
+
+def _mend(run_id: str) -> None:
+    """Show the run as soon as it can be read, or is being written again."""
+    if not _damage(run_id):
+        st.rerun()
 
 
 def _ask(wish: Callable[[str], None], run_id: str) -> None:

@@ -12,8 +12,9 @@ from sandbox.runner.execution import Execution
 from sandbox.runner.sweeping import standings
 from sandbox.runner.training import train
 from sandbox.store import open_run
-from sandbox.store.study import point_id, read_study, studies
+from sandbox.store.study import new_study, point_id, read_study, studies, study_id, write_study
 
+HOW_WIDE = study_id("How wide?", "local")
 SWEEP = """
 name = "How wide?"
 seeds = 2
@@ -48,7 +49,7 @@ def test_points_are_run_folders_and_are_not_repeated(
     assert main(["sweep", str(file), "--foreground", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert [point["values"] for point in said["points"]] == [{"model.d_model": 4}, {"model.d_model": 6}]
-    study = read_study("how-wide")
+    study = read_study(HOW_WIDE)
     for point, told in zip(study.points, said["points"], strict=True):
         with open_run(runs_folder / point.run) as run:
             assert run.status["state"] == point.state == told["state"] == "done"
@@ -68,7 +69,7 @@ def test_a_point_that_was_cut_short_goes_on_to_the_same_numbers(
     file: Path, runs_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     point = load_sweep(file).points[1]
-    folder = runs_folder / point_id("how-wide", point.experiment.to_plain())
+    folder = runs_folder / point_id(HOW_WIDE, point.experiment.to_plain())
     execution = Execution(point.experiment, folder)
     execution.interrupt()
     assert execution.run()[0] == "stopped"
@@ -81,10 +82,10 @@ def test_a_point_that_was_cut_short_goes_on_to_the_same_numbers(
 
 def test_a_failed_point_leaves_the_others_their_results(file: Path, runs_folder: Path) -> None:
     assert main(["sweep", str(file), "--foreground"]) == 0
-    first = read_study("how-wide").points[0].run
+    first = read_study(HOW_WIDE).points[0].run
     (runs_folder / first / "run.sqlite").write_bytes(b"no database at all" * 500)
     assert main(["sweep", str(file), "--foreground"]) == 1
-    assert [one.state for one in standings(read_study("how-wide"))] == ["damaged", "done"]
+    assert [one.state for one in standings(read_study(HOW_WIDE))] == ["damaged", "done"]
 
 
 @pytest.mark.parametrize(
@@ -114,4 +115,23 @@ def test_what_is_wrong_is_one_sentence_before_anything_starts(
 def test_out_names_another_runs_folder(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SANDBOX_RUNS", str(tmp_path / "unused"))
     assert main(["sweep", str(file), "--foreground", "--out", str(tmp_path / "mine")]) == 0
-    assert (tmp_path / "mine" / "studies" / "how-wide.json").is_file() and not (tmp_path / "unused").exists()
+    assert (tmp_path / "mine" / "studies" / f"{HOW_WIDE}.json").is_file() and not (
+        tmp_path / "unused"
+    ).exists()
+
+
+def test_studies_of_other_names_or_owners_never_meet(runs_folder: Path) -> None:
+    named = [
+        ("How wide?", "ann"),
+        ("How wide", "ann"),
+        ("how-wide", "ann"),
+        ("How wide?", "bob"),
+        ("x" * 80, "a"),
+    ]
+    ids = [study_id(*one) for one in named]
+    assert len(set(ids)) == len(named) and study_id(*named[0]) == ids[0]
+    assert all(one.startswith("how-wide-") for one in ids[:4])
+    assert len(point_id(ids[-1], {"steps": 1})) <= 64
+    for name, owner in named:
+        write_study(new_study(name, owner, "cpu", (), ()))
+    assert {(study.name, study.owner) for study in studies()} == set(named)

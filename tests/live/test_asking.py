@@ -24,6 +24,7 @@ from sandbox.live.scales import Scales
 from sandbox.live.selection import Selection
 from sandbox.live.updates import Cursor, next_update
 from sandbox.live.wire import FULL, decode
+from sandbox.runner import questions
 from sandbox.runner.questions import AskedQuestions
 from tests.live.synthetic import SyntheticRun
 from tests.live.test_open_panels import certificate
@@ -113,11 +114,11 @@ def test_recorded_runs_full_queues_and_a_missing_supervisor_are_named(
     monkeypatch.setattr(asking, "ensure_supervisor", lambda: False)
     with pytest.raises(RunUnavailable, match="no supervisor starts"):
         asking.ask(feed, "sharpness", 40)
-    waits = [{"id": str(i), "kind": "sharpness", "step": i} for i in range(asking.MOST_OPEN)]
+    waits = [{"id": str(i), "kind": "sharpness", "step": i} for i in range(questions.MOST_OPEN)]
     run.writer.describe(questions=waits)
     run.writer.commit()
     feed.refresh()
-    with pytest.raises(InvalidData, match="12 questions wait"):
+    with pytest.raises(InvalidData, match="12 questions to this run wait"):
         asking.ask(feed, "sharpness", 40)
     with pytest.raises(InvalidData, match="no question"):
         asking.give_up(feed, 7)

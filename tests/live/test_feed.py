@@ -159,3 +159,20 @@ def test_a_foreign_database_is_said_to_be_one_and_an_empty_one_is_waited_for(
     assert [feed.refresh() for _ in range(3)] == [True, False, False]
     assert feed.status["state"] == "failed"
     assert "foreign SQLite file with the tables 'songs'" in feed.status["reason"]
+
+
+@pytest.mark.parametrize("word", ["computes 'meta'", "the tables 'songs'"])
+def test_a_foreign_database_whose_view_never_ends_hangs_nobody(
+    tmp_path: Path, feed_of: Made, word: str
+) -> None:
+    (tmp_path / "run").mkdir()
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i, 1, 2 FROM n"
+    with sqlite3.connect(tmp_path / "run" / "run.sqlite") as connection:
+        connection.execute(f"CREATE VIEW meta(key, value, more) AS {endless}")
+        if "songs" in word:
+            connection.execute("CREATE TABLE songs(title TEXT)")
+    connection.close()
+    feed = feed_of(tmp_path / "run")
+    assert [feed.refresh() for _ in range(2)] == [True, False]
+    assert feed.status["state"] == "failed"
+    assert word in feed.status["reason"]

@@ -13,6 +13,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
+from sandbox.live.nowhere import plain_page
 from sandbox.live.opening import STREAMLIT, EarlyPages, Opening
 from sandbox.live.routes import BUNDLE, STYLE, address_of
 
@@ -48,13 +49,43 @@ def told() -> TestClient:
 
 
 def test_every_page_names_the_scripts_and_the_style_sheet_before_anything_else(told: TestClient) -> None:
-    for path, root in (("/", "./"), ("/sandbox", "./"), ("/deep/er", "../")):
+    for path in ("/", "/sandbox"):
         answer = told.get(path, headers={"if-none-match": '"old"', "range": "bytes=0-3"})
-        assert answer.text.index(f'href="{root}{address_of(BUNDLE)}"') < answer.text.index("index.Ab_1.js")
-        assert f'href="{root}{address_of(STYLE)}"' in answer.text
+        assert answer.text.index(f'href="./{address_of(BUNDLE)}"') < answer.text.index("index.Ab_1.js")
+        assert f'href="./{address_of(STYLE)}"' in answer.text
         assert int(answer.headers["content-length"]) == len(answer.content)
         assert answer.headers["cache-control"] == "no-cache"
         assert "etag" not in answer.headers
+
+
+@pytest.mark.parametrize("path", ["/deep/er", "/deep/er?run=x"])
+def test_an_address_that_leads_nowhere_is_told_instead_of_left_empty(told: TestClient, path: str) -> None:
+    answer = told.get(path)
+    assert answer.status_code == 404
+    assert (
+        "leads to no page" in answer.text and "/deep/er" in answer.text and 'href="/gallery"' in answer.text
+    )
+    assert int(answer.headers["content-length"]) == len(answer.content)
+    assert "index.Ab_1.js" not in answer.text
+
+
+def test_what_an_address_says_is_taken_literally() -> None:
+    page = plain_page("/<script>alert(1)</script>/" + "x" * 1000).decode()
+    assert "<script" not in page and "&lt;script&gt;" in page and "x" * 300 not in page
+
+
+@pytest.mark.parametrize(
+    ("path", "leads_to"),
+    [
+        ("/sandbox/", "/sandbox"), ("/run/?run=a%20b", "/run?run=a%20b"),
+        ("//elsewhere.org/", "/elsewhere.org"), ("/a/b/", "/a/b"),
+    ],
+)  # fmt: skip
+def test_a_slash_too_many_leads_to_the_page_and_never_elsewhere(
+    told: TestClient, path: str, leads_to: str
+) -> None:
+    answer = told.get(f"http://testserver{path}", follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (308, leads_to)
 
 
 def test_home_shows_its_title_and_starts_its_view_then_streamlit(told: TestClient) -> None:

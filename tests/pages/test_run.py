@@ -13,6 +13,7 @@ import pytest
 from sandbox.experiment.experiment import from_plain_experiment
 from sandbox.runner import queue, trash
 from sandbox.store import open_run, run_path
+from sandbox.store.writing_lock import take_lock
 from sandbox.ui import downloads, links, run_view, study_tabs, view_link
 from sandbox.ui.complete import complete
 from sandbox.ui.run_state import state_of
@@ -132,6 +133,28 @@ def test_a_run_that_is_damaged_while_it_is_watched_is_told_in_a_sentence(
     app = settled(app.run())
     assert "run.sqlite" in said(app)
     assert len(app.error) == 1
+
+
+@pytest.mark.parametrize("state", ["queued", "running", "paused", "stalled"])
+def test_a_damaged_run_that_the_queue_still_lists_is_not_waited_for(
+    open_page: Open, finished: str, state: str
+) -> None:
+    (run_path(finished) / "run.sqlite").write_bytes(b"not what it was" * 100)
+    with queue.catalogue_connection() as connection:
+        connection.execute("UPDATE runs SET state = ?", (state,))
+    app = settled(open_page("run", run=finished))
+    (error,) = app.error
+    assert "run.sqlite" in error.value.replace("\\", "")
+    assert "before it" not in said(app) and "appears with the first step" not in said(app)
+
+
+def test_a_run_in_the_making_is_no_damaged_one(open_page: Open, finished: str) -> None:
+    (run_path(finished) / "run.sqlite").unlink()
+    with queue.catalogue_connection() as connection:
+        connection.execute("UPDATE runs SET state = 'running'")
+    with take_lock(run_path(finished)):
+        app = settled(open_page("run", run=finished))
+    assert not app.error and "appears with the first step" in said(app)
 
 
 def test_a_run_that_cannot_be_continued_says_why(open_page: Open, finished: str) -> None:

@@ -17,7 +17,7 @@ from sandbox.runner.answerer import answer_all, diagnose
 from sandbox.runner.children import Children
 from sandbox.runner.execution import Execution
 from sandbox.runner.on_demand import OnDemand
-from sandbox.runner.questions import ask, cancel, question, questions_of
+from sandbox.runner.questions import MOST_OPEN, ask, cancel, question, questions_of, waiting
 from sandbox.runner.stored_views import StoredStep, settings_at
 from sandbox.runner.supervisor import Supervisor
 from sandbox.store import Run, RunWriter, open_run
@@ -198,3 +198,20 @@ def test_the_supervisor_has_a_question_to_a_finished_run_answered(done: Path, ru
     finally:
         supervisor.end()
         thread.join(timeout=20)
+
+
+def test_more_questions_than_may_wait_are_refused_whether_they_were_seen_or_not(tmp_path: Path) -> None:
+    folder = sandbox.train(tiny_experiment(steps=2), out=tmp_path / "run").path
+    numbers = [ask(folder, "sharpness", 2) for _ in range(MOST_OPEN)]
+    for _ in range(3):
+        with pytest.raises(InvalidData, match=f"{MOST_OPEN} questions to this run wait"):
+            ask(folder, "sharpness", 2)
+    cancel(folder, numbers[3])
+    ask(folder, "sharpness", 2)
+    assert waiting(folder) == MOST_OPEN
+    for number in numbers:
+        cancel(folder, number)
+    with pytest.raises(InvalidData):
+        diagnose(folder, "nothing of the kind", 2, told)
+    answer_all(folder)
+    assert waiting(folder) == 0 and ask(folder, "theta", 2)

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import sqlite3
+import threading
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -13,8 +14,10 @@ import pytest
 from sandbox.cli import main
 from sandbox.foundations.errors import RunUnavailable
 from sandbox.foundations.readings import PerHead
+from sandbox.runner.places import being_written
+from sandbox.runner.request_lines import append_line
 from sandbox.store import RunWriter
-from sandbox.store.check import MOST_FINDINGS, check_folder
+from sandbox.store.check import MOST_FINDINGS, Checked, check_folder
 
 CHECKPOINT = "checkpoint-000000000050.safetensors"
 SNAPSHOTS = "run.sqlite, table snapshots"
@@ -172,3 +175,39 @@ def test_the_command_ends_with_one_where_something_is_damaged(folder: Path, caps
     assert main(["check", str(folder), "--json"]) == 1
     assert '"sound": false' in capsys.readouterr().out
     assert main(["check", "no-such-run"]) == 2
+
+
+PIPES = ("labels.json", "experiment.json", "run.sqlite", CHECKPOINT, "start.safetensors", "lock")
+
+
+def within(seconds: float, act: Callable[[], object]) -> None:
+    """Fail where `act` has not come back by then."""
+    thread = threading.Thread(target=act, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    assert not thread.is_alive(), "it waits for a pipe"
+
+
+@pytest.mark.parametrize("file", PIPES)
+def test_a_pipe_in_a_files_place_is_named_and_never_waited_for(folder: Path, file: str) -> None:
+    (folder / file).unlink(missing_ok=True)
+    os.mkfifo(folder / file)
+    checked: list[Checked] = []
+    within(30, lambda: checked.append(check_folder(folder)))
+    assert (file == "lock") == checked[0].sound
+    assert all(file in name or file in fault for name, fault in checked[0].damage)
+    within(30, lambda: being_written(folder))
+
+
+def test_a_pipe_in_the_place_of_requests_is_refused(folder: Path) -> None:
+    os.mkfifo(folder / "questions.jsonl")
+    refused: list[str] = []
+
+    def ask() -> None:
+        try:
+            append_line(folder, "questions.jsonl", {"kind": "sharpness"})
+        except RunUnavailable as fault:
+            refused.append(str(fault))
+
+    within(30, ask)
+    assert "questions.jsonl cannot be written" in refused[0]
