@@ -23,7 +23,7 @@ from engine_throughput import Setting, eager_loop, wide
 from sandbox.engine.device import one_thread
 from sandbox.engine.native.group import NativeGroup
 from sandbox.engine.optimizer import Adam
-from sandbox.foundations.kernels import found_build, kernels
+from sandbox.foundations.kernels import found_build
 from sandbox.models import Architecture
 from sandbox.models.encoder import Encoder
 from sandbox.models.visual_model import VisualModel
@@ -112,7 +112,7 @@ def longest_call_ms(n_steps: int) -> float:
     setting = Shape("", WIDEST, 1, 0, 0, 0, 128, 32).setting()
     group = NativeGroup(setting, range(1))
     took = []
-    go_on = kernels().sandbox_go_on
+    go_on = group._kernels.sandbox_go_on
 
     def timed(*arguments: object) -> int:
         start = time.thread_time()
@@ -120,7 +120,7 @@ def longest_call_ms(n_steps: int) -> float:
         took.append(1e3 * (time.thread_time() - start))
         return done
 
-    with patch.object(kernels(), "sandbox_go_on", timed):
+    with patch.object(group._kernels, "sandbox_go_on", timed):
         group.advance(n_steps)
     return max(took)
 

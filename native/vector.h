@@ -4,6 +4,8 @@
 #include <cstring>
 #if defined(__AVX2__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 namespace sandbox {
@@ -33,6 +35,12 @@ inline Vec fused(Vec a, Vec b, Vec c) {
     __m256 x[2], y[2], z[2];
     std::memcpy(x, &a, sizeof a), std::memcpy(y, &b, sizeof b), std::memcpy(z, &c, sizeof c);
     for (int i = 0; i < 2; i++) z[i] = _mm256_fmadd_ps(x[i], y[i], z[i]);
+    std::memcpy(&c, z, sizeof c);
+    return c;
+#elif defined(__aarch64__)
+    float32x4_t x[4], y[4], z[4];
+    std::memcpy(x, &a, sizeof a), std::memcpy(y, &b, sizeof b), std::memcpy(z, &c, sizeof c);
+    for (int i = 0; i < 4; i++) z[i] = vfmaq_f32(z[i], x[i], y[i]);
     std::memcpy(&c, z, sizeof c);
     return c;
 #else
