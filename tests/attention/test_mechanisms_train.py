@@ -7,6 +7,8 @@ from sandbox.attention import Mechanism
 from sandbox.engine.torch_engine import TorchGroup
 from sandbox.experiment.experiment import from_plain_experiment
 
+pytestmark = pytest.mark.slow
+
 CONDITIONINGS = ("spectral", "spectral:heads=first", "preconditioned:differentiate=true", "conditioned-init")
 
 

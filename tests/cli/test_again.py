@@ -15,6 +15,8 @@ from sandbox.cli import main
 from sandbox.store import Run, open_run
 from tests.runner.small import assert_same_numbers, tiny, tiny_experiment
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 CapSys = pytest.CaptureFixture[str]
 

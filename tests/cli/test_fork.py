@@ -13,6 +13,8 @@ from sandbox.store.export import export
 from sandbox.store.importing import import_run
 from tests.runner.small import tiny_experiment
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def parent(tmp_path_factory: pytest.TempPathFactory) -> Run:

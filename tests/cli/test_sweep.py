@@ -14,6 +14,8 @@ from sandbox.runner.training import train
 from sandbox.store import open_run
 from sandbox.store.study import new_study, point_id, read_study, studies, study_id, write_study
 
+pytestmark = pytest.mark.slow
+
 HOW_WIDE = study_id("How wide?", "local")
 SWEEP = """
 name = "How wide?"

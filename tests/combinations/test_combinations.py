@@ -18,8 +18,10 @@ from sandbox.tasks import Task
 from tests.combinations.covering import Setting, all_pairs, covering_array, pairs_of
 from tests.test_contracts import KINDS_WITH_TEACHER, TINY_TASKS
 
+pytestmark = pytest.mark.slow
+
 MOST = 150
-IN_THE_FAST_SUITE = 20
+IN_THE_SUITE = 20
 STEPS, BEFORE = 5, 2
 
 FAMILIES = {
@@ -39,7 +41,7 @@ def allowed(kinds: Mapping[str, str]) -> bool:
 
 
 ARRAY = covering_array(FAMILIES, allowed)
-SHORT = random.Random(0).sample(ARRAY, min(IN_THE_FAST_SUITE, len(ARRAY)))
+SHORT = random.Random(0).sample(ARRAY, min(IN_THE_SUITE, len(ARRAY)))
 
 
 def experiment(setting: Setting) -> Experiment:

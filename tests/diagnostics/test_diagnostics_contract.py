@@ -58,6 +58,13 @@ MODELS: dict[str, tuple[Task, Architecture]] = {
     "wide visual model": (ADDITION, VisualModel(d_model=8)),
 }
 kinds = pytest.mark.parametrize("kind", list(Diagnostic.variants))
+kinds_that_read = pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=[pytest.mark.slow] if kind in REPLAYED else [])
+        for kind in Diagnostic.variants
+    ],
+)
 models = pytest.mark.parametrize("name", MODELS)
 kinds_in_models = pytest.mark.parametrize(
     ("kind", "name"),
@@ -120,7 +127,7 @@ def test_a_diagnostic_says_what_it_is_and_where_it_comes_from(kind: str) -> None
     assert diagnostic.certainty[0] in "ABCD" and diagnostic.cost in ("cheap", "costly")
 
 
-@kinds
+@kinds_that_read
 def test_a_seeds_answer_does_not_depend_on_the_seeds_beside_it(kind: str) -> None:
     whole = snapshot(kind)
     together = Diagnostic.variants[kind]().read(whole)
@@ -129,7 +136,7 @@ def test_a_seeds_answer_does_not_depend_on_the_seeds_beside_it(kind: str) -> Non
         assert bits(alone) == bits(together, run)
 
 
-@kinds
+@kinds_that_read
 def test_reading_twice_gives_the_same_bits_and_changes_no_array(kind: str) -> None:
     whole = snapshot(kind)
     before = {name: values.tobytes() for name, values in {**whole.trace, **whole.projections}.items()}
@@ -138,7 +145,7 @@ def test_reading_twice_gives_the_same_bits_and_changes_no_array(kind: str) -> No
     assert before == {name: values.tobytes() for name, values in {**whole.trace, **whole.projections}.items()}
 
 
-@kinds
+@kinds_that_read
 def test_a_seed_that_is_not_a_number_leaves_the_others_bits_alone(kind: str) -> None:
     whole = snapshot(kind)
     Diagnostic.variants[kind]().read(whole)  # fits a basis while all seeds are sound

@@ -14,6 +14,8 @@ from sandbox.live.wire import FULL, decode
 from tests.live.synthetic import SyntheticRun
 from tests.live.test_open_panels import numbers, read_all
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(("tokens", "limit"), [(12, 4096), (32, 6144)])
 def test_an_update_of_eight_panels_four_arms_and_five_seeds_stays_small(

@@ -4,11 +4,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 import sandbox
 from sandbox.runner.execution import Execution
 from sandbox.store import open_run
 from tests.runner.small import CURVES, assert_same_numbers, tiny_experiment
+
+pytestmark = pytest.mark.slow
 
 VISUAL: dict[str, Any] = {"model": {"kind": "visual model"}, "arms": ["standard"], "batch_size": 32}
 
