@@ -23,7 +23,7 @@ from sandbox.runner.instant.worker import cores
 
 FRAME = 1 / 60
 SHAPES: dict[str, Knobs] = {
-    "as published (d 2, L 12, batch 32)": {},
+    "as published (d 2, L 12, k 5, batch 32)": {"n_terms": 5},
     "width 8": {"d_model": 8},
     "8 seeds": {"n_seeds": 8},
     "the dearest (width 8, d_ff 64, p 8, L 24, b 16, 8 seeds)": {
@@ -82,7 +82,7 @@ def drag(threads: int, shape: Knobs, turned: str, seconds: float) -> tuple[float
 def many(threads: int) -> float:
     """Seconds of the histogram as published."""
     began = time.perf_counter()
-    job = Histogram(1, check_knobs({}), threads)
+    job = Histogram(1, check_knobs({"n_terms": 5}), threads)
     while not job.done:
         if job.turn():
             job.told()
@@ -106,7 +106,7 @@ def main() -> int:
         for turned in TURNED:
             rate, rest = drag(threads, shape, turned, options.seconds)
             print(f"| {name} | {turned} | {rate:.1f} | {rest:.2f} |", flush=True)
-            missed |= not shape and (rate < OWED_RATE or rest > OWED_REST)
+            missed |= name.startswith("as published") and (rate < OWED_RATE or rest > OWED_REST)
     print(f"\nOwed as published: at least {OWED_RATE:g} a second, at most {OWED_REST:g} s.")
     if not options.quick:
         seconds = many(threads)

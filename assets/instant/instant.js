@@ -40,23 +40,23 @@ function style(name, loaded) {
 class Instant {
   constructor(root, data) {
     Object.assign(this, { root, data, replay: true, gone: false, zoom: null, hover: null, brush: null, viewing: null, hidden: new Set(), status: null, pointed: null, pinned: null, filled: null, panels: [], frame: 0 });
-    Object.assign(this, { model: new Model(), pictures: new Pictures(this), ghost: new Before(this), reach: new Reach(), drawn: 0, firsts: [], head: null, complaint: "", meta: null });
+    Object.assign(this, { model: new Model(), pictures: new Pictures(this), ghost: new Before(this), reach: new Reach(), drawn: 0, firsts: [], pace: 0, head: null, complaint: "", meta: null });
     this.projector = { on: false, scaleOf: () => 1, shows: () => true, node: el("span", { hidden: true }) };
     this.transport = { node: el("span", { hidden: true }) };
     this.state = el("span", { class: "acs-state", role: "status" }, "Waiting");
     this.rate = el("span", { class: "acs-clock acs-rate" });
     this.tally = el("span", { class: "acs-clock acs-tally" });
-    this.said = el("span", { class: "acs-link", role: "alert" });
+    this.said = el("p", { class: "acs-link acs-complaint", role: "alert" });
     this.success = new Success(this);
     this.sliders = new Sliders(data.knobs, data.values, () => this.turned(), () => this.rested());
     this.seeds = el("div", { class: "acs-segments", role: "radiogroup", "aria-label": "Seed in the pictures" });
-    const again = el("button", { type: "button", class: "acs-button", title: "All knobs as published", onclick: () => this.sliders.reset(Object.fromEntries(data.knobs.map((knob) => [knob.name, knob.default]))) }, "Reset");
+    const again = el("button", { type: "button", class: "acs-button", title: "All knobs as at first", onclick: () => this.sliders.reset(Object.fromEntries(data.knobs.map((knob) => [knob.name, knob.default]))) }, "Reset");
     const train = el("button", { type: "button", class: "acs-button acs-primary", title: "Open the Sandbox with these settings: the same numbers, kept as a run", onclick: () => this.act?.("train", { ...this.sliders.values }) }, "Train this in the Sandbox");
     this.wait = el("p", { class: "acs-wait" }, "Waiting for the trainer…");
     this.grid = el("div", { class: "acs-grid" });
     root.replaceChildren(el("h2", { class: "acs-hidden" }, "Trained while you turn"),
-      el("div", { class: "acs-rail" }, this.sliders.node, el("div", { class: "acs-choice" }, el("span", {}, "Seed"), this.seeds), el("div", { class: "acs-acts" }, this.success.start, train, again)),
-      el("div", { class: "acs-stage" }, el("div", { class: "acs-head" }, this.state, this.rate, this.tally, this.said), this.transport.node, this.projector.node, this.wait, this.grid, this.success.node));
+      el("div", { class: "acs-rail" }, this.sliders.node, el("div", { class: "acs-choice" }, el("span", { title: "The pictures below the curves show this seed" }, "Picture"), this.seeds)),
+      el("div", { class: "acs-stage" }, el("div", { class: "acs-head" }, this.state, this.rate, this.tally, el("div", { class: "acs-tools" }, this.success.start, train, again)), this.said, this.transport.node, this.projector.node, this.wait, this.grid, this.success.node));
     root.addEventListener("acs-resized", () => this.schedule());
     root.addEventListener("keydown", (event) => this.key(event));
     this.theme = readTheme(root, data.palette);
@@ -236,8 +236,19 @@ class Instant {
     if (this.model.hello) for (const panel of this.panels) panel.paint();
     this.success.draw(this.theme);
     this.write();
-    for (const panel of this.panels) panel.asleep ? panel.rest() : panel.write();
+    for (const panel of this.panels) {
+      if (panel.asleep) { panel.rest(); continue; }
+      panel.write();
+      if (panel.declared.renderer === "curves") this.explain(panel);
+    }
     if (this.head) Object.assign(this.root.dataset, { drawn: String(this.drawn), epoch: String(this.head.epoch) });
+  }
+
+  // What the lines are, under each chart.
+  explain({ declared, foot }) {
+    const n = this.head?.seeds.length || 0;
+    if (declared.lines === "accuracy") setText(foot, "held-out rows are drawn as training rows are: some stand in both");
+    else setText(foot, [n > 1 ? `thick: mean of ${n} seeds · thin: each · band: least to greatest` : "one seed", this.ghost.series.size ? "pale dashes: before the knob moved" : ""].filter(Boolean).join(" · "));
   }
 
   // Pictures a second while a knob moves; at rest what one takes.
@@ -247,7 +258,7 @@ class Instant {
     const what = `${head.seeds.length} seed${head.seeds.length === 1 ? "" : "s"} × ${this.data.epochs[0]} epochs`;
     this.firsts = this.firsts.filter((at) => now - at < RATE_OVER);
     const n = this.firsts.length, between = n > 2 ? (1000 * (n - 1)) / (this.firsts[n - 1] - this.firsts[0]) : 0;
-    const pace = between || (head.first_seconds ? 1 / head.first_seconds : 0);
+    const pace = (this.pace = between || (head.first_seconds ? 1 / head.first_seconds : this.pace));
     return pace ? `${what}: ${number(pace, 2)} /s` : what;
   }
 
@@ -258,6 +269,7 @@ class Instant {
     setText(this.rate, this.paceWords());
     setText(this.tally, head ? `${head.computed} computed, ${head.given_up} given up · ${head.epoch} epochs after ${number(head.seconds, 2)} s` : "");
     setText(this.said, this.complaint);
+    this.said.hidden = !this.complaint;
     this.said.dataset.link = this.complaint ? "lost" : "";
     [...this.seeds.children].forEach((button, i) => {
       const chosen = i === this.model.selection.seed;

@@ -1,6 +1,6 @@
 // How far a plane's axes reach: over the pictures that stand now, with room, and steady while little changes.
 
-const ROOM = 1.25, NEAR = 0.97, FAR = 0.45;
+const ROOM = 1.25, NEAR = 0.97, FAR = 0.6;
 
 export class Reach {
   constructor() { this.squares = {}; }

@@ -64,7 +64,7 @@ export class Success {
     if (this.node.hidden) return;
     const { context, width, height } = prepare(this.canvas, theme.font);
     if (width < 60) return;
-    const counts = this.counts(), most = Math.max(5, ...counts), bottom = height - BOTTOM, step = (width - LEFT - RIGHT) / BINS;
+    const counts = this.counts(), most = 1.06 * Math.max(5, ...counts), bottom = height - BOTTOM, step = (width - LEFT - RIGHT) / BINS;
     const x = (value) => LEFT + value * BINS * step, y = (count) => bottom - (count / most) * (bottom - TOP);
     context.lineWidth = 1;
     context.textAlign = "right";
@@ -87,7 +87,8 @@ export class Success {
       context.strokeStyle = theme.reference;
       line(context, x(chance), TOP, x(chance), bottom);
       context.setLineDash([]);
-      context.fillText("chance", x(chance) + 4, TOP);
+      context.textAlign = "center";
+      context.fillText("chance", x(chance), 1);
     }
     counts.forEach((count, i) => {
       if (!count) return;

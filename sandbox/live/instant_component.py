@@ -15,9 +15,8 @@ from sandbox.runner.instant import knobs as instant_knobs
 
 TRAIN = "train"
 """What the view calls the settings to train in the Sandbox when it tells the page."""
-PANELS = ("loss", "accuracy", "E + P", "level lines")
+PANELS = ("loss", "accuracy", "E + P", "normalized E + P", "level lines")
 """The pictures, by the kinds of the live view's panels."""
-EMBEDDING_PANELS = ("E + P", "level lines")
 
 _instant_view = st.components.v2.component(
     "attention_conditioning_sandbox.instant",
@@ -37,7 +36,7 @@ def instant_view(
     session = st.session_state.setdefault(f"_instant_session_{key}", secrets.token_urlsafe(9))
     known = {panel["kind"]: panel for panel in declare_panels(frozenset({"visual model"}))}
     # What is drawn does not change from one run of the script to the next, or the loader would run again.
-    panels = [known[kind] | {"section": "", "place": "wide"} for kind in PANELS]
+    panels = [known[kind] | {"section": ""} for kind in PANELS]
     for panel in panels:
         panel["curves"] = [curve for curve in panel["curves"] if curve["column"] != "loss"]
 

@@ -70,6 +70,15 @@ class VisualModel(Architecture):
         step=1,
         help="At least the modulus; more leaves room for a larger modulus later.",
     )
+    start_scale: float = knob(
+        1.0,
+        "Starting scale",
+        low=0.01,
+        high=10.0,
+        step=0.1,
+        expert=True,
+        help="A factor on every starting weight; 1 is the published start.",
+    )
 
     def build(self, task: Task, seed: int, reference_start: bool = False) -> SequenceClassifier:
         """Draw the weights in the published code's order; the reference start also uses its generator."""
@@ -87,6 +96,10 @@ class VisualModel(Architecture):
             torch.Generator().manual_seed(seed) if reference_start else torch_generator(seed, "weights")
         )
         model.draw(generator)
+        if self.start_scale != 1.0:
+            with torch.no_grad():
+                for parameter in model.parameters():
+                    parameter.mul_(self.start_scale)
         return model
 
 

@@ -41,7 +41,7 @@ def show() -> None:
 
 
 def in_address(said: dict[str, str]) -> tuple[instant_knobs.Knobs, str]:
-    """The knobs that an address names; as published, with a sentence, where it cannot be followed."""
+    """The knobs that an address names; as at first, with a sentence, where it cannot be followed."""
     try:
         return instant_knobs.check_knobs({name: _number(text) for name, text in said.items()}), ""
     except SandboxError as error:

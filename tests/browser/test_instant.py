@@ -33,7 +33,7 @@ def test_dragging_a_knob_redraws_curves_and_points_and_gives_older_values_up(
 ) -> None:
     page = open_page(f"{app.address}/instant")
     page.wait_for_selector(AT_REST)
-    for kind in ("loss", "accuracy", "E + P", "level lines"):
+    for kind in ("loss", "accuracy", "E + P", "normalized E + P", "level lines"):
         assert page.locator(f'[data-kind="{kind}"] canvas').evaluate(INK) > 300, kind
     loss, points = page.evaluate(PICTURE, "loss"), page.evaluate(PICTURE, "E + P")
     computed, given_up = counts(page)
@@ -84,7 +84,7 @@ def test_the_address_and_the_sandbox_get_the_settings(app: App, open_page: Open)
     page.wait_for_url("**/sandbox**")
     rail = page.locator('[data-testid="stSidebar"]')
     expect(rail).to_contain_text("Visual model")
-    expect(rail.get_by_label("Learning rate")).to_have_value("0.0111")
+    expect(rail.get_by_label("Learning rate", exact=True)).to_have_value("0.0111")
 
 
 def test_many_seeds_are_counted_live_and_can_be_cancelled(app: App, open_page: Open) -> None:

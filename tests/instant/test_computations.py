@@ -74,7 +74,7 @@ def test_what_is_told_in_pieces_is_what_is_told_at_once() -> None:
 
 def test_the_pictures_know_names_shapes_and_the_levels_of_guessing() -> None:
     meta = Curves(1, check_knobs({"modulus": 3, "n_embeddings": 4}), Groups(threads=1)).meta()
-    assert meta["shapes"][0] == [4, 2] and meta["token_labels"] == ["0", "1", "2"] and meta["n_prefix"] == 5
+    assert meta["shapes"][0] == [4, 2] and meta["token_labels"] == ["0", "1", "2"] and meta["n_prefix"] == 3
     assert sum(int(np.prod(shape)) for shape in meta["shapes"]) == 196 + 4
     assert meta["lines"]["accuracy"]["chance"] == pytest.approx(1 / 3)
 

@@ -44,7 +44,7 @@ def test_whatever_the_sliders_allow_is_an_experiment_that_the_native_engine_trai
     assert experiment.to_plain()["model"]["d_ff"] == knobs["d_ff"]
 
 
-def test_what_is_not_said_stands_as_published() -> None:
+def test_what_is_not_said_stands_as_at_first() -> None:
     assert check_knobs({}) == defaults()
     assert check_knobs({"d_model": 4}) == defaults() | {"d_model": 4}
     assert (

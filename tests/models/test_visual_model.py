@@ -47,6 +47,11 @@ def test_feed_forward_weights_do_not_depend_on_its_width():
     torch.testing.assert_close(wide["down.weight"][:, :8] * 2, narrow["down.weight"])
 
 
+def test_the_starting_scale_is_a_factor_on_every_starting_weight():
+    published, doubled = (VisualModel(start_scale=s).build(TASK, 3).state_dict() for s in (1.0, 2.0))
+    assert all(torch.equal(2 * published[name], doubled[name]) for name in published)
+
+
 def test_needs_an_embedding_per_class():
     with pytest.raises(InvalidExperiment, match="raise the embeddings"):
         VisualModel(n_embeddings=2).build(SparseModularAddition(modulus=3, split="overlapping"), 0)

@@ -95,6 +95,11 @@ KNOBS = (
         help="At least the modulus; tokens and answers are read off the same rows.",
     ),
     InstantKnob(
+        name="start_scale", label="Starting scale", group="Model", place="model.start_scale",
+        default=1.0, stops=_decades(-1, 0, 5.1), whole=False,
+        help="A factor on every starting weight; 1 is the published start.",
+    ),
+    InstantKnob(
         name="modulus", label="Modulus p", group="Task", place="task.modulus",
         default=2, stops=_to(2, 8), whole=True, help="Tokens are 0 to p - 1.",
     ),
@@ -104,7 +109,7 @@ KNOBS = (
     ),
     InstantKnob(
         name="n_terms", label="Terms k", group="Task", place="task.n_terms",
-        default=5, stops=_to(1, 24), whole=True, help="How many leading tokens count.",
+        default=3, stops=_to(1, 24), whole=True, help="How many leading tokens count; 5 as published.",
     ),
     InstantKnob(
         name="n_seeds", label="Seeds", group="Seeds", place="",
@@ -117,7 +122,7 @@ Knobs = dict[str, float]
 
 
 def defaults() -> Knobs:
-    """The published setting of the visual model, with five seeds."""
+    """The published setting of the visual model with five seeds, and three terms: some solve that at once."""
     return {knob.name: knob.default for knob in KNOBS}
 
 
