@@ -30,7 +30,7 @@ export function number(value, digits = 3) {
   const size = Math.abs(value);
   if (size === 0) return "0";
   if (size >= 1e5 || size < 1e-3) return value.toExponential(2).replace("-", "−").replace("e+", "e");
-  const text = size >= 1000 ? value.toFixed(0) : value.toPrecision(digits);
+  const text = size >= 1000 ? grouped(value.toFixed(0)) : value.toPrecision(digits);
   return text.replace("-", "−");
 }
 
@@ -38,12 +38,13 @@ export function share(value) {
   return Number.isFinite(value) ? `${(100 * value).toFixed(1)} %` : "NaN";
 }
 
-export function whole(value) {
-  return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, " ");
-}
+// Groups of three digits before the point, as sandbox/foundations/written.py writes them: 12,000.
+export const grouped = (text) => text.replace(/\d+/, (digits) => digits.replace(/\B(?=(\d{3})+$)/g, ","));
+
+export const whole = (value) => grouped(String(Math.round(value)));
 
 // "1 seed", "3 seeds".
-export const counted = (n, one) => `${n < 1e4 ? n : whole(n)} ${one}${n === 1 ? "" : "s"}`;
+export const counted = (n, one) => `${n < 1e3 ? n : whole(n)} ${one}${n === 1 ? "" : "s"}`;
 
 export function duration(seconds) {
   if (!Number.isFinite(seconds)) return "–";

@@ -1,5 +1,7 @@
 // Axes: honest ranges that only widen while a run grows, and ticks at round numbers.
 
+import { grouped } from "./dom.js";
+
 export function niceSteps(step, limit) {
   const size = Math.max(step, 10);
   const unit = 10 ** Math.floor(Math.log10(size));
@@ -21,7 +23,7 @@ export class LinearScale {
     const found = [];
     for (let k = Math.ceil(this.low / size - 1e-9); k * size <= this.high + 1e-9 * size; k++) found.push(k * size);
     const digits = Math.max(0, Math.min(6, -Math.floor(Math.log10(size) + 1e-9) + (size / unit === 2.5 ? 1 : 0)));
-    return found.map((v) => ({ value: v, label: v.toFixed(digits).replace("-", "−"), major: true }));
+    return found.map((v) => ({ value: v, label: grouped(v.toFixed(digits)).replace("-", "−"), major: true }));
   }
 }
 
@@ -51,7 +53,7 @@ export class LogScale {
 }
 
 function power(m, d, decades) {
-  if (d >= -2 && d <= 3) return String(Number((m * 10 ** d).toPrecision(1)));
+  if (d >= -2 && d <= 3) return grouped(String(Number((m * 10 ** d).toPrecision(1))));
   if (m !== 1 && decades > 2) return "";
   const raised = [...String(d)].map((c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[c])).join("");
   return m === 1 ? `10${raised}` : `${m}·10${raised}`;

@@ -9,6 +9,7 @@ from sandbox.figures.palette import sequential
 from sandbox.figures.provenance import provenance
 from sandbox.foundations.errors import InvalidData
 from sandbox.foundations.readings import Table
+from sandbox.foundations.written import percent
 from sandbox.store import Run
 
 ANSWERS = "probe answers"
@@ -98,7 +99,7 @@ def _answered(run: Run, arm: str, seed: int, step: int, words: str) -> str:
     row = found.rows.index(words)
     shares = found.cells[0, 0, 0, row].astype(np.float64)
     best = int(shares.argmax())
-    said = f"the model answers {found.columns[best]} with {shares[best]:.1%}"
+    said = f"the model answers {found.columns[best]} with {percent(float(shares[best]))}"
     if not found.truth:
         return said
     truth = found.truth[row]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.foundations.errors import InvalidExperiment
+from sandbox.foundations.written import whole
 from sandbox.runner import pace, queue
 from sandbox.store.folder import runs_root
 
@@ -72,7 +73,8 @@ def _refuse_run(plain: Mapping[str, Any], cost: Mapping[str, float], device: str
     steps = int(plain["steps"])
     if steps > most.steps:
         raise InvalidExperiment(
-            f"This asks for {steps:,} steps; this server trains at most {most.steps:,}. Lower the steps."
+            f"This asks for {whole(steps)} steps; this server trains at most {whole(most.steps)}. "
+            "Lower the steps."
         )
     if "flops" in cost:
         with queue.catalogue_connection() as connection:

@@ -10,6 +10,7 @@ from sandbox.diagnostics import SnapshotView, probe_batch, read_all
 from sandbox.engine.torch_engine import TorchGroup
 from sandbox.experiment.experiment import Experiment
 from sandbox.foundations.readings import Answer
+from sandbox.foundations.written import percent
 from sandbox.store import RunWriter
 
 TARGET_ACCURACY = 0.98
@@ -96,7 +97,7 @@ class Recorder:
         reached = (found["test_accuracy"] >= self.target) & ~self._crossed[arm]
         for seed in np.flatnonzero(reached):
             self._crossed[arm, seed] = True
-            detail = f"test accuracy reached {self.target:.0%}"
+            detail = f"test accuracy reached {percent(self.target)}"
             self._writer.event(step, "threshold", detail, arm, self._writer.seeds[seed])
 
     def readings(self, step: int) -> Snapshot:

@@ -6,7 +6,7 @@ from sandbox.foundations.catalogue import Catalogue, KnobEntry, VariantEntry
 from sandbox.ui import choices
 from sandbox.ui.changes import shown
 from sandbox.ui.glossary import CERTAINTY, GLOSSARY, KEYS, NOTATION
-from sandbox.ui.words import code, escaped
+from sandbox.ui.words import code, escaped, whole
 
 WORDS = {
     "task": "What is to be learned: sequences of tokens, one class each.",
@@ -98,7 +98,7 @@ def allowed(knob: KnobEntry) -> str:
     kind = "whole number" if isinstance(knob.default, int) else "number"
     if low is None or high is None:
         return kind if low is None else f"{kind}, at least {low:g}"
-    return f"{kind}, {low:,g} to {high:,g}" if high < 1e6 else f"{kind}, {low:g} to {high:,.0f}"
+    return f"{kind}, {low:,g} to {high:,g}" if high < 1e6 else f"{kind}, {low:g} to {whole(high)}"
 
 
 def words() -> None:

@@ -25,6 +25,9 @@ def study(run: Run, state: RunState, key: str) -> None:
             if tab.open:
                 with tab:
                     _draw(run, name, key)
+        missing = study_tabs.without(run)
+        if missing:
+            st.caption("Not for this run. " + " ".join(missing))
 
 
 def _draw(run: Run, name: str, key: str) -> None:

@@ -124,7 +124,7 @@ def test_points_stand_where_they_were_recorded(run: Run) -> None:
     points = run.reading("trajectories", 100, "standard", 1).points[0]
     drawn = np.concatenate([np.stack([t.x, t.y], axis=1) for t in drawing.figure.data if t.mode == "markers"])
     assert sorted(map(tuple, drawn.tolist())) == sorted(map(tuple, points.astype(float).tolist()))
-    assert any("61%" in note for note in drawing.notes)
+    assert any("61 %" in note for note in drawing.notes)
 
 
 def test_the_map_has_the_fixed_scale_and_the_recorded_weights(run: Run) -> None:

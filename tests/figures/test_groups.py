@@ -8,22 +8,23 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from sandbox.figures.drawing import blank
-from sandbox.figures.groups import POINTS, SeedGroup, draw_group, middle
+from sandbox.figures.groups import POINTS, SeedGroup, draw_group
 from sandbox.figures.palette import arm_style
 from sandbox.figures.rails import Rails
+from sandbox.mathematics.group_band import BandKind, group_band
 from sandbox.mathematics.statistics import student_quantile
 
 STYLE = arm_style(0, False)
 
 
 def drawn(
-    values: np.ndarray, log: bool = False, interval: bool = False
+    values: np.ndarray, log: bool = False, band: BandKind = "range"
 ) -> tuple[go.Figure, list[str], Rails]:
     steps = np.arange(len(values), dtype=np.int64)
     figure, rails = blank("test", "step", "value", False), Rails(log)
     seeds = tuple(range(values.shape[1]))
     notes = draw_group(
-        figure, rails, SeedGroup("arm", steps, values.astype(np.float64), seeds), STYLE, interval=interval
+        figure, rails, SeedGroup("arm", steps, values.astype(np.float64), seeds), STYLE, band=band
     )
     return figure, notes + rails.lay_out(figure), rails
 
@@ -45,7 +46,7 @@ def test_seeds_are_thin_the_mean_thick_and_the_legend_counts_them() -> None:
 
 def test_the_band_is_the_student_interval_of_the_mean() -> None:
     values = np.array([[1.0, 2.0, 6.0], [2.0, 2.0, 2.0]])
-    figure, _, _ = drawn(values, interval=True)
+    figure, _, _ = drawn(values, band="interval")
     assert traces(figure, "mean")[0].name == "arm: mean of 3, 95 % CI"
     (band,) = traces(figure, "arm, band")
     half = student_quantile(2) * np.array([np.std(row, ddof=1) for row in values]) / np.sqrt(3)
@@ -124,7 +125,7 @@ def test_every_value_is_drawn_or_counted(values: np.ndarray) -> None:
 
 @given(hnp.arrays(np.float64, (4, 5), elements=st.floats(1e-3, 1e3)))
 def test_on_a_log_axis_the_middle_is_the_median_between_the_extremes(values: np.ndarray) -> None:
-    found = middle(values, log=True)
+    found = group_band(values, log=True)
     np.testing.assert_allclose(found.middle, np.median(values, axis=1))
     np.testing.assert_array_equal(found.low, values.min(axis=1))
     np.testing.assert_array_equal(found.high, values.max(axis=1))

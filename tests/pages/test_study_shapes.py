@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from sandbox.foundations.answers import NotApplicable
 from sandbox.foundations.readings import PerHead, Table
 from sandbox.live.panels import Panel
 from sandbox.store import RunWriter, open_run
@@ -75,3 +76,26 @@ def test_phases_have_a_tab_where_there_are_any(folder: Path) -> None:
         assert study_tabs.HAPPENINGS in study_tabs.available(run)
     app = opened(folder, study_tabs.HAPPENINGS)
     assert len(app.get("plotly_chart")) == 1 and "0 spikes" in said(app)
+
+
+def test_only_tabs_that_apply_are_there_and_the_reason_is_said_for_the_others(folder: Path) -> None:
+    with open_run(folder) as run:
+        plain = run.experiment
+    writer = RunWriter.resume(folder, plain)
+    for arm in range(2):
+        writer.reading(20, arm, "sharpness", NotApplicable("no second derivative"))
+    writer.reading(20, 0, "gradient norms", NotApplicable("no gradient"))
+    writer.reading(20, 1, "gradient norms", PerHead(columns={"all": np.ones((3, 1, 1))}, unit=""))
+    writer.close()
+    with open_run(folder) as run:
+        names, missing = study_tabs.available(run), study_tabs.without(run)
+    sharpness, norms = study_tabs._title("sharpness"), study_tabs._title("gradient norms")
+    assert sharpness not in names and norms in names
+    assert [line.replace("\\", "") for line in missing] == [f"{sharpness}: no second derivative"]
+
+
+def test_no_tab_of_a_run_is_without_a_figure(folder: Path) -> None:
+    with open_run(folder) as run:
+        names = study_tabs.available(run)
+    for name in names:
+        assert len(opened(folder, name).get("plotly_chart")) == 1, name

@@ -44,7 +44,7 @@ def test_the_table_has_a_row_per_arm_and_the_numbers_of_the_summary() -> None:
     rows = table([line(arm="standard"), line(reached=0, median_step=None, diverged=1)]).splitlines()
     assert len(rows) == 4
     assert "the reference" in rows[2]
-    assert "700 (600 to 800)" in rows[2]
+    assert "700 (600 to 800, of 2)" in rows[2]
     assert "not reached" in rows[3]
     assert rows[3].rstrip(" |").endswith("1")
     assert {row.count("|") for row in rows} == {9}
