@@ -23,6 +23,17 @@ export class Projector {
     });
   }
 
+  get kinds() { return this.choices.map((choice) => choice.value); }
+
+  // Go on the projector with these two panels; those that are not here are returned.
+  show(kinds) {
+    const known = (kind) => kind === "" || this.view.panels.some(({ declared }) => declared.kind === kind);
+    this.choices.forEach((choice, i) => { if (kinds[i] !== undefined && known(kinds[i])) choice.value = kinds[i]; });
+    if (this.on) this.arrange();
+    else this.toggle();
+    return kinds.filter((kind) => !known(kind));
+  }
+
   shows(panel) { return this.choices.some((choice) => choice.value === panel.declared.kind); }
 
   scaleOf(panel) { return this.on && this.shows(panel) ? SCALE : 1; }

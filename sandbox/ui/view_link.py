@@ -21,11 +21,13 @@ MOST_SMOOTHED = 2
 
 @dataclass(frozen=True, kw_only=True)
 class PanelView:
-    """One panel of curves: its axis, its smoothing, and which columns are drawn (empty: as at first)."""
+    """One panel: its axis, its smoothing, and which columns are drawn (empty: as at first)."""
 
     log: bool = False
     smoothed: int = 0
     shown: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    """What else is pressed on it, by its words: all heads, a plane, a group of rows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +49,10 @@ class RunView:
     """The panel that fills the screen."""
     open: tuple[str, ...] = ()
     """Sections that are unfolded."""
+    ghost: bool = True
+    """Whether the curves of the run that this one goes on from stand behind its own."""
+    projector: tuple[str, ...] = ()
+    """The panels on the projector, left and right ("" for none); empty where it is off."""
     panels: Mapping[str, PanelView] = field(default_factory=dict)
 
     def to_plain(self) -> dict[str, Any]:
@@ -55,8 +61,12 @@ class RunView:
             "schema": SCHEMA, "step": self.step, "arm": self.arm, "seed": self.seed, "layer": self.layer,
             "head": self.head, "pinned": self.pinned, "zoom": list(self.zoom) if self.zoom else None,
             "hidden": list(self.hidden), "filled": self.filled, "open": list(self.open),
+            "ghost": self.ghost, "projector": list(self.projector),
             "panels": {
-                kind: {"log": panel.log, "smoothed": panel.smoothed, "shown": list(panel.shown)}
+                kind: {
+                    "log": panel.log, "smoothed": panel.smoothed, "shown": list(panel.shown),
+                    "options": list(panel.options),
+                }
                 for kind, panel in self.panels.items()
             },
         }  # fmt: skip
@@ -130,6 +140,8 @@ def decode(value: str, limits: Limits) -> tuple[RunView, list[str]]:
         hidden=reader.places("hidden", limits.arms),
         filled=reader.one_of("filled", limits.panels),
         open=reader.several("open", limits.sections),
+        ghost=reader.flag("ghost", True),
+        projector=reader.pair("projector", limits.panels),
         panels=reader.panels(limits.panels),
     )
     return view, reader.told
@@ -203,16 +215,35 @@ class _Reader:
             if kind not in known or not isinstance(how, dict):
                 self._tell("panels", kind, "")
                 continue
-            smoothed, shown = how.get("smoothed", 0), how.get("shown", [])
+            smoothed = how.get("smoothed", 0)
             inside = min(max(smoothed, 0), MOST_SMOOTHED) if type(smoothed) is int else 0
             if inside != smoothed:
                 self._tell(f"smoothing of {kind}", smoothed, inside)
-            words = shown if isinstance(shown, list) else []
-            sound = [w for w in words if isinstance(w, str) and len(w) <= LONGEST][:MOST_WORDS]
-            found[kind] = PanelView(log=how.get("log") is True, smoothed=inside, shown=tuple(sound))
+            shown, options = (_words(how.get(part, [])) for part in ("shown", "options"))
+            found[kind] = PanelView(log=how.get("log") is True, smoothed=inside, shown=shown, options=options)
         return found
+
+    def flag(self, key: str, otherwise: bool) -> bool:
+        value = self._said.get(key, otherwise)
+        return value if isinstance(value, bool) else self._tell(key, value, otherwise)
+
+    def pair(self, key: str, known: frozenset[str]) -> tuple[str, ...]:
+        """At most two panels, of which the second may be none."""
+        value = self._said.get(key, [])
+        words = value if isinstance(value, list) else [value]
+        sound = [
+            w for place, w in enumerate(words[:2]) if isinstance(w, str) and (w in known or (place and not w))
+        ]
+        if len(sound) < len(words):
+            self._tell(key, next((w for w in words if w not in sound), words[-1]), "")
+        return tuple(sound)
 
     def _tell(self, key: str, given: Any, taken: Any) -> Any:
         done = f"{taken} is taken" if taken != "" else "it is left out"
         self.told.append(f"The link's {key} {repr(given)[:60]} is not in this run; {done}.")
         return taken
+
+
+def _words(value: Any) -> tuple[str, ...]:
+    words = value if isinstance(value, list) else []
+    return tuple([w for w in words if isinstance(w, str) and len(w) <= LONGEST][:MOST_WORDS])

@@ -21,8 +21,11 @@ WORDS = st.text(
 PLACES = st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(0, 1), st.integers(0, 1))
 LOOKS = st.dictionaries(
     st.sampled_from(PANELS),
-    st.tuples(st.booleans(), st.integers(0, MOST_SMOOTHED), st.lists(WORDS, max_size=4)),
+    st.tuples(
+        st.booleans(), st.integers(0, MOST_SMOOTHED), st.lists(WORDS, max_size=4), st.lists(WORDS, max_size=2)
+    ),
 )
+PROJECTED = st.sampled_from([(), ("loss",), ("loss", ""), ("theta", "accuracy")])
 
 
 @given(
@@ -33,6 +36,8 @@ LOOKS = st.dictionaries(
     st.sets(st.integers(0, 3)),
     st.lists(st.sampled_from(SECTIONS), unique=True),
     LOOKS,
+    st.booleans(),
+    PROJECTED,
 )
 def test_every_view_comes_back_from_its_link(
     places: tuple[int, int, int, int],
@@ -41,13 +46,19 @@ def test_every_view_comes_back_from_its_link(
     zoom: tuple[float, float] | None,
     hidden: set[int],
     opened: list[str],
-    looks: dict[str, tuple[bool, int, list[str]]],
+    looks: dict[str, tuple[bool, int, list[str], list[str]]],
+    ghost: bool,
+    projector: tuple[str, ...],
 ) -> None:
     arm, seed, layer, head = places
     view = RunView(
         step=step, arm=arm, seed=seed, layer=layer, head=head, pinned=pinned, zoom=zoom,
         hidden=tuple(sorted(hidden)), filled=PANELS[0] if hidden else "", open=tuple(opened),
-        panels={k: PanelView(log=a, smoothed=b, shown=tuple(c)) for k, (a, b, c) in looks.items()},
+        ghost=ghost, projector=projector,
+        panels={
+            k: PanelView(log=a, smoothed=b, shown=tuple(c), options=tuple(d))
+            for k, (a, b, c, d) in looks.items()
+        },
     )  # fmt: skip
     assert decode(encode(view), LIMITS) == (view, [])
 
@@ -83,7 +94,9 @@ def test_whatever_a_link_says_is_a_view_within_the_run(said: dict[str, Any]) -> 
         ("arm", 9, 3), ("seed", -1, 0), ("step", 10**9, 1500), ("head", "first", 0), ("layer", True, 0),
         ("filled", "opera", ""), ("open", ["Opera"], ()), ("hidden", [0, 7], (0,)), ("zoom", [5, 1], None),
         ("zoom", [100, 9000], (100.0, 1500.0)), ("pinned", "\x00", ""),
-        ("panels", {"loss": {"smoothed": 9}}, None),
+        ("panels", {"loss": {"smoothed": 9}}, None), ("ghost", 3, True), ("projector", "opera", ()),
+        ("projector", ["loss", "opera"], ("loss",)),
+        ("projector", ["loss", "theta", "accuracy"], ("loss", "theta")),
     ],
 )  # fmt: skip
 def test_what_is_out_of_range_is_clamped_and_told(key: str, given: Any, taken: Any) -> None:
