@@ -132,12 +132,14 @@ class Instant {
 
   onCurves(head) {
     if (head.id < this.drawn) return;
+    const began = performance.now();
     if (head.meta) this.meta = head.meta;
     if (head.from === 0 && head.epochs.length) this.begin(head);
     const fresh = this.head?.id !== head.id || !this.head.first_seconds;
     this.head = { ...head, series: null, pictures: null };
     if (fresh && head.first_seconds) this.firsts.push(performance.now());
     this.add(head);
+    this.spent = performance.now() - began;
     this.schedule();
   }
 
@@ -232,6 +234,7 @@ class Instant {
   }
 
   paint() {
+    const began = performance.now();
     this.theme = readTheme(this.root, this.data.palette);
     if (this.model.hello) for (const panel of this.panels) panel.paint();
     this.success.draw(this.theme);
@@ -241,7 +244,10 @@ class Instant {
       panel.write();
       if (panel.declared.renderer === "curves") this.explain(panel);
     }
+    const spent = performance.now() - began + (this.spent || 0);
+    this.spent = 0;
     if (this.head) Object.assign(this.root.dataset, { drawn: String(this.drawn), epoch: String(this.head.epoch) });
+    this.root.dispatchEvent(new CustomEvent("acs-drawn", { detail: { drawn: this.drawn, epoch: this.head?.epoch, spent } }));
   }
 
   // What the lines are, under each chart.
