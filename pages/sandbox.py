@@ -25,7 +25,7 @@ try:
         settings_file.upload()
         downloads.link(plain, "rail")
     with place:
-        training.button(plain, training.experiment_of(run_id) if run_id else None)
+        training.button(plain, *training.on_the_page(run_id))
         before_start.whose()
         expected = st.container(key="rail.expected")
 except SandboxError as error:

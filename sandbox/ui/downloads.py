@@ -19,7 +19,8 @@ from sandbox.ui.settings import Plain
 def menu(run: Run, key: str) -> None:
     """A menu of files; each is made when somebody asks for it."""
     name = safe_name(run.id)
-    with st.popover("Download", key=f"{key}.download", icon=":material/download:"):
+    menu = making.menu_key(key)
+    with st.popover("Download", key=menu, icon=":material/download:", on_change="rerun"):
         at_once, made = st.columns(2, gap="medium", width=520)
     with at_once, st.container(gap=None):
         st.caption("At once")

@@ -4,9 +4,10 @@ import subprocess
 import sys
 import tempfile
 import weakref
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import psutil
 import streamlit as st
@@ -14,7 +15,7 @@ import streamlit as st
 from sandbox.store import Run
 from sandbox.store.again import safe_name
 from sandbox.ui import session
-from sandbox.ui.words import escaped
+from sandbox.ui.words import escaped, percent
 
 TICK = 0.5
 """Seconds between two looks at the progress."""
@@ -80,14 +81,14 @@ PRODUCTS = (
 class Making:
     """A file in the making; the process and its folder go when nobody holds this any more."""
 
-    def __init__(self, run: Run, product: Product, dark: bool) -> None:
+    def __init__(self, run: Run, product: Product, dark: bool, more: Sequence[str] = ()) -> None:
         self.product, self.run_id = product, run.id
         self._folder = tempfile.TemporaryDirectory(prefix="sandbox-export-", ignore_cleanup_errors=True)
         middle = "-parquet" if product.to == "parquet" else ""
         self.path = Path(self._folder.name, f"{safe_name(run.id)}{middle}.{product.ending}")
         self._said = Path(self._folder.name, "said")
         command = [sys.executable, "-m", "sandbox", "export", str(run.path), "--to", product.to]
-        command += ["-o", str(self.path), "--progress", *(["--dark"] if dark else [])]
+        command += ["-o", str(self.path), "--progress", *(["--dark"] if dark else []), *more]
         with open(self._said, "wb") as said:
             self._process = _started(command, said)
         weakref.finalize(self, _end, self._process)
@@ -119,6 +120,11 @@ class Making:
         return self._said.read_text(encoding="utf-8", errors="replace").splitlines()
 
 
+def menu_key(key: str) -> str:
+    """Key of the menu in which the products stand, which closes when one is asked for."""
+    return f"{key}.download"
+
+
 def choices(run: Run, key: str, dark: bool) -> None:
     """A button for each product, to stand in a menu."""
     for product in PRODUCTS:
@@ -131,6 +137,31 @@ def choices(run: Run, key: str, dark: bool) -> None:
             type="tertiary",
             help=product.help,
         )
+    if session.reported(menu_key(key)):  # what there is to choose is looked up for an open menu alone
+        _whose(run, key)
+
+
+def _whose(run: Run, key: str) -> None:
+    """Whose pictures the film shows, where there is a choice."""
+    layers, heads = _heads(run)
+    offered = {"seed": list(run.seeds), "layer": range(1, layers + 1), "head": range(1, heads + 1)}
+    offered = {name: list(values) for name, values in offered.items() if len(values) > 1}
+    if not offered:
+        return
+    with st.container(horizontal=True, gap="small", key=f"{key}.film"):
+        for name, values in offered.items():
+            st.selectbox(f"Film of {name}", values, key=f"{key}.film.{name}", filter_mode=None, width=110)
+
+
+def _heads(run: Run) -> tuple[int, int]:
+    """Layers and heads of the run's attention maps; (1, 1) where it has none."""
+    arm = run.arms[0]
+    for kind in run.reading_kinds(arm):
+        steps = run.reading_steps(kind, arm)
+        if (run.meta(f"reading/0/{kind}") or {}).get("type") == "AttentionMap" and len(steps):
+            answer: Any = run.reading(kind, int(steps[0]), arm)
+            return int(answer.weights.shape[1]), int(answer.weights.shape[2])
+    return 1, 1
 
 
 def line(run: Run, key: str) -> None:
@@ -143,7 +174,12 @@ def line(run: Run, key: str) -> None:
 
 def _start(run: Run, product: Product, key: str, dark: bool) -> None:
     _cancel(key)
-    session.hold(f"{key}.making", Making(run, product, dark))
+    chosen = {name: session.reported(f"{key}.film.{name}") for name in ("seed", "layer", "head")}
+    words = [
+        word for name, value in chosen.items() if value is not None for word in (f"--{name}", str(value))
+    ]
+    session.hold(f"{key}.making", Making(run, product, dark, words if product.to == "gif" else ()))
+    session.show(menu_key(key), False)  # or the menu would hide how far it is
 
 
 def _cancel(key: str) -> None:
@@ -160,7 +196,7 @@ def _line(key: str, was_running: bool) -> None:
     what = making.product.what
     with st.container(horizontal=True, vertical_alignment="center", key=f"{key}.made"):
         if making.running:
-            said = f", {making.share:.0%}" if making.product.progress else ""
+            said = f", {percent(making.share, 0)}" if making.product.progress else ""
             st.progress(making.share, text=f"Making {what}{said}", width=360)
             st.button("Cancel", key=f"{key}.make.cancel", on_click=_cancel, args=(key,))
         elif making.fault:

@@ -1,6 +1,7 @@
 """Training: what Train does, and what stands between the draft and a run that is on."""
 
 import json
+import time
 from typing import Any
 
 import streamlit as st
@@ -8,7 +9,11 @@ import streamlit as st
 from sandbox.foundations.errors import SandboxError
 from sandbox.runner import queue
 from sandbox.runner.control import ensure_supervisor
-from sandbox.ui import choices, session
+from sandbox.runner.fork_plan import Plan, forked
+from sandbox.runner.forking import enqueue_fork
+from sandbox.runner.live_requests import request_change
+from sandbox.store import Run
+from sandbox.ui import choices, pending, session
 from sandbox.ui.changes import changes
 from sandbox.ui.complete import complete
 from sandbox.ui.settings import Plain
@@ -16,6 +21,9 @@ from sandbox.ui.words import code, count, escaped, size, whole
 
 OWNER = session.ANYBODY
 """Everybody who gave no name."""
+
+PATIENCE = 1.0
+"""Seconds that a page waits for a change that it has asked for."""
 
 RUN = "run"
 """The query parameter that names the run in the address."""
@@ -43,8 +51,10 @@ def train(plain: Plain) -> None:
         session.notice(str(error))
 
 
-def button(plain: Plain, running: Plain | None) -> None:
+def button(plain: Plain, running: Plain | None, run: Run | None = None) -> None:
     """The button that starts, and what would differ from the run that is on the page."""
+    if running and run is not None:
+        running = pending.as_it_stands(running, run)
     different = changes(choices.catalogue(), running, plain) if running else []
     label = f"{count(len(different), 'change')}: Start new" if different else "Train"
     if running and not different:
@@ -61,10 +71,69 @@ def button(plain: Plain, running: Plain | None) -> None:
     )
     if not plain["arms"]:
         st.caption("Tick at least one arm.")
+    if running and different and plain["arms"]:
+        _instead(plain, running, run)
     for sentence in different[:6]:
         st.caption(escaped(sentence))
     if len(different) > 6:
         st.caption(f"and {len(different) - 6} more")
+
+
+def _instead(plain: Plain, running: Plain, run: Run | None) -> None:
+    """What else than a new run can be made of the edits: a change of the run, a fork of it, or nothing."""
+    state = str(run.status["state"]) if run is not None else ""
+    edits = pending.live_edits(choices.catalogue(), running, plain)
+    with st.container(horizontal=True, gap="small", key="sandbox.pending"):
+        if run is not None and edits and state in ("running", "paused"):
+            st.button(
+                "Apply now", key="sandbox.apply", on_click=_apply, args=(run, edits),
+                help="These settings are live: they act before the next step and are marked on the timeline.",
+            )  # fmt: skip
+        if run is not None:
+            step = int(run.status["step"])
+            try:
+                plan, why = pending.fork_plan(running, plain, step), ""
+            except SandboxError as error:
+                plan, why = None, str(error)
+            st.button(
+                "Fork here", key="sandbox.fork", disabled=plan is None or step < 1, on_click=_fork,
+                args=(run, plan),
+                help=why or f"A new run that goes on from step {whole(step)} of this one with these.",
+            )  # fmt: skip
+        st.button(
+            "Discard", key="sandbox.discard", on_click=session.set_draft,
+            args=({name: value for name, value in running.items() if name != "fork"},),
+            help="Bring back the settings of the run on the page.",
+        )  # fmt: skip
+
+
+def _apply(run: Run, edits: list[pending.LiveEdit]) -> None:
+    """Ask the run for the edits, and wait a moment so that the page that follows knows of them."""
+    known = len(run.meta("changes") or [])
+    try:
+        for arm, key, value in edits:
+            request_change(run.path, arm, key, value)
+    except SandboxError as error:
+        session.notice(str(error))
+        return
+    deadline = time.monotonic() + PATIENCE
+    while run.status["state"] == "running" and len(run.meta("changes") or []) < known + len(edits):
+        if time.monotonic() > deadline:
+            return
+        time.sleep(0.05)
+
+
+def _fork(run: Run, plan: Plan) -> None:
+    """Go on from where the run stands with the edits; the address then names the new run."""
+    try:
+        ensure_supervisor()
+        answer = queue.check(forked(run, plan))
+        if not answer["ok"]:
+            session.notice(answer["error"])
+            return
+        st.query_params[RUN] = enqueue_fork(run, answer["plain"], session.owner(), session.device())
+    except SandboxError as error:
+        session.notice(str(error))
 
 
 def estimate(plain: Plain) -> None:
@@ -104,6 +173,11 @@ def experiment_of(run_id: str) -> Plain | None:
         return None if plain is None else complete(choices.catalogue(), plain)
     except SandboxError:
         return None
+
+
+def on_the_page(run_id: str | None) -> tuple[Plain | None, Run | None]:
+    """The complete settings and the run that the address names, where there is one and it can be read."""
+    return (experiment_of(run_id), session.run(run_id)) if run_id else (None, None)
 
 
 def queued_plain(run_id: str) -> Plain | None:

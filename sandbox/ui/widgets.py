@@ -15,6 +15,9 @@ Write = Callable[[str, Any], None]
 FEW = 3
 SHORT = 8
 LONGEST_TEXT = 64
+LIVE = "**Live:** may change while a run trains."
+NEXT = "**Next run:** acts in a run that is started or forked."
+"""When a setting acts; said of each of them."""
 
 
 def knobs(
@@ -61,7 +64,7 @@ def knob(
 
     common: dict[str, Any] = {
         "key": key,
-        "help": escaped(spec.help) or None,
+        "help": f"{escaped(spec.help)} {LIVE if spec.live else NEXT}".strip(),
         "on_change": session.on_change(key, changed),
         "disabled": disabled,
     }

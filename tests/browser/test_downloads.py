@@ -39,6 +39,7 @@ def test_a_film_and_a_replay_are_made_and_saved(
     page = open_page(f"{app.address}/run?run={finished}")
     ask(page, "Film (GIF)")
     expect(page.get_by_text("Making the film")).to_be_visible()
+    expect(page.get_by_role("button", name="Film (GIF)")).to_be_hidden()  # no menu covers how far it is
     film = saved(page, "Save the film", tmp_path)
     assert film.read_bytes().startswith(b"GIF89a") and film.name == f"{finished}.gif"
     page.keyboard.press("Escape")
