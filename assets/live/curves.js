@@ -1,17 +1,18 @@
 // A chart over steps: thin seeds, thick mean, band from least to greatest; arms told apart by colour, dash and marker.
 
 import { counted, whole } from "./dom.js";
+import { writeLabels } from "./labels.js";
 import { HeldRange, LinearScale, LogScale, niceSteps } from "./scale.js";
 import { mean, REACHES } from "./smooth.js";
 import { band, beyond, cross, line, stroke, survey, window_ } from "./strokes.js";
 import { armStyle, marker, prepare } from "./theme.js";
 
 const LEFT = 46, RIGHT = 10, TOP = 20, BOTTOM = 22, RAIL = 14;
-const ALIKE = 4, LABEL = 11;  // pixels: reference lines that share a label, and how tall one is
+const ALIKE = 4;  // pixels: reference lines hardly apart share a label
 
 export class Curves {
   constructor(panel, canvas) {
-    Object.assign(this, { panel, canvas, area: null, log: panel.log, smoothed: 0 });
+    Object.assign(this, { panel, canvas, area: null, log: panel.log, smoothed: 0, labels: new Map() });
     this.held = new HeldRange(this.log, panel.bounds);
     this.shown = new Set(panel.curves.filter((c) => c.on).map((c) => c.column));
     this.ranged = "";
@@ -66,10 +67,11 @@ export class Curves {
     context.beginPath();
     context.rect(LEFT - 1, 0, width - RIGHT - LEFT + 6, height - BOTTOM + 4);
     context.clip();
-    this.levels(context, theme, view, y);  // beneath: no word may hide a curve
+    const words = this.levels(context, theme, view, y);  // beneath the curves
     for (const ghost of ghosts) this.ghost(context, theme, view, ghost, x0, x1);
     for (const line of lines) this.line(context, theme, line, x0, x1, until);
     for (const line of lines) this.marks(context, theme, line, x0, x1, until, rail, roof);
+    writeLabels(context, theme, words, lines, this.area, until, this.labels);
     context.restore();
     this.playhead(context, theme, view, x);
   }
@@ -125,25 +127,13 @@ export class Curves {
       context.setLineDash([3, 4]);
       line(context, left, at, right, at);
       context.setLineDash([]);
-      // A label stands on its own line, left of one that is in the way; lines hardly apart share one.
-      const base = at - 1, below = words[words.length - 1];
-      if (below && below.base - base <= ALIKE) below.text = `${below.text} · ${label}`;
-      else words.push({ text: label, base });
-    }
-    context.textAlign = "right";
-    context.textBaseline = "bottom";
-    context.fillStyle = theme.faint;
-    context.strokeStyle = theme.background;
-    context.lineWidth = 3;
-    let end = right - 6, above = Infinity;
-    for (const { text, base } of words) {
-      if (above - base > LABEL) end = right - 6;
-      context.strokeText(text, end, base);
-      context.fillText(text, end, base);
-      end -= context.measureText(text).width + 12;
-      above = base;
+      // A label stands beside its own line; lines hardly apart share one.
+      const below = words[words.length - 1];
+      if (below && below.base - at <= ALIKE) below.text = `${below.text} · ${label}`;
+      else words.push({ text: label, base: at });
     }
     context.lineWidth = 1;
+    return words;
   }
 
   line(context, theme, { curve, arm, series, to }, x0, x1, until) {

@@ -4,6 +4,7 @@ import { AskRow } from "./asking.js";
 import { chipsFor } from "./chips.js";
 import { Curves } from "./curves.js";
 import { counted, el, number, setText, whole } from "./dom.js";
+import { formula, prose } from "./formula.js";
 import { Groups } from "./groups.js";
 import { Happenings } from "./happenings.js";
 import { icon } from "./icons.js";
@@ -102,7 +103,7 @@ export class Panel {
     this.more.replaceChildren(
       el("button", { type: "button", class: "acs-close", "aria-label": "Close", onclick: () => { this.explain(false); this.info.focus(); } }, "×"),
       el("h3", {}, declared.title),
-      ...entries.filter(([, text]) => text).flatMap(([name, text]) => [el("h4", {}, name), el("p", { class: name === "Formula" ? "acs-formula" : "" }, text)]));
+      ...entries.filter(([, text]) => text).flatMap(([name, text]) => [el("h4", {}, name), name === "Formula" ? el("p", { class: "acs-formula" }, ...formula(text)) : el("p", {}, ...prose(text))]));
     this.more.querySelector("button").focus();
   }
 

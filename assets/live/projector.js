@@ -1,9 +1,12 @@
 // Projector: the view alone on the screen, two panels of one's choice, text of at least 24 pixels.
 
 import { el } from "./dom.js";
+import { armStyle, marker } from "./theme.js";
 
 const SCALE = 2.2;  // 11 pixels become 24
 const FIRST = ["trajectories", "accuracy"];
+const OF_ARMS = ["curves", "groups", "happenings"];  // pictures in which a colour is an arm
+const KEY = [64, 28];  // pixels of an arm's mark
 
 export class Projector {
   constructor(view) {
@@ -11,7 +14,8 @@ export class Projector {
     this.on = false;
     this.button = el("button", { type: "button", class: "acs-button acs-small", "aria-pressed": "false", title: "Projector: two panels in large type (P)", onclick: () => this.toggle() }, "Projector");
     this.choices = FIRST.map((_, i) => el("select", { class: "acs-speed", "aria-label": i ? "Right panel" : "Left panel", onchange: () => this.arrange() }));
-    this.node = el("div", { class: "acs-projected", hidden: true }, ...this.choices);
+    this.arms = el("div", { class: "acs-arm-keys" });
+    this.node = el("div", { class: "acs-projected", hidden: true }, ...this.choices, this.arms);
   }
 
   build() {
@@ -67,8 +71,27 @@ export class Projector {
       panel.node.style.order = this.on ? String(this.choices.findIndex((choice) => choice.value === panel.declared.kind)) : "";
       panel.canvas.scale = this.scaleOf(panel);
     }
+    this.arms.hidden = !view.panels.some((panel) => this.shows(panel) && OF_ARMS.includes(panel.declared.renderer));
+    if (this.on) this.arms.replaceChildren(...view.model.hello.arms.map((name, arm) => el("span", {}, this.mark(arm), name)));
     for (const section of view.sections) section.project(this.on, section.panels.some((panel) => this.shows(panel)));
     view.wish();
     view.schedule();
+  }
+
+  // An arm's line and marker, as its curves have them; the card that shows them otherwise is hidden.
+  mark(arm) {
+    const [width, height] = KEY, { theme, hidden } = this.view, style = armStyle(theme, arm);
+    const canvas = el("canvas", { width: 2 * width, height: 2 * height, "aria-hidden": "true", style: { width: `${width}px`, height: `${height}px`, opacity: hidden.has(arm) ? 0.3 : 1 } });
+    const context = canvas.getContext("2d");
+    context.scale(2, 2);
+    context.strokeStyle = context.fillStyle = style.colour;
+    context.lineWidth = 4;
+    context.beginPath();
+    context.moveTo(2, height / 2);
+    context.lineTo(width - 2, height / 2);
+    context.stroke();
+    marker(context, style.marker, width / 2, height / 2, 9);
+    context.fill();
+    return canvas;
   }
 }

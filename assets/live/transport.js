@@ -8,6 +8,7 @@ import { prepare, sizeOf } from "./theme.js";
 const PLAYTIME = 12;
 const THUMB = 7;  // half the slider's thumb, which the first and the last tick stand under
 const SPEEDS = [["1 step/s", 1], ["10 steps/s", 10], ["100 steps/s", 100], [`run in ${PLAYTIME} s`, "whole"], ["as fast as possible", "frames"]];
+const ENDED = ["stopped", "failed", "done"];
 const MARKS = { nan: "cross", threshold: "triangle" };
 
 export class Transport {
@@ -157,10 +158,14 @@ export class Transport {
     const here = model.events.filter((event) => !following && event[0] === until)[0];
     const apart = !following && !this.playing && shown !== null && shown !== until ? `Asked ${whole(until)}, shown ${whole(shown)}: the pictures stand at recorded steps.` : "";
     const event = this.hovered || here;
-    const words = [apart, event ? this.words(event) : "", following && !view.replay ? "following the latest step" : ""].filter(Boolean).join(" · ");
+    const words = [apart, event ? this.words(event) : "", following && !view.replay && !ENDED.includes(model.state) ? "following the latest step" : ""].filter(Boolean).join(" · ");
     if (!this.playing || this.hovered) setText(this.said, words);
     else setText(this.said, "");
     this.live.setAttribute("aria-pressed", String(following));
+    const over = ENDED.includes(model.state);  // nothing is live any more, but there is a last step
+    setText(this.live, over ? "LAST" : "LIVE");
+    this.live.title = over ? "Show the last step (L)" : "Show the latest step and follow it (L)";
+    this.live.classList.toggle("acs-over", over);
     this.reset.hidden = !view.zoom;
     this.onward.draw();
     view.ghost.write();

@@ -15,8 +15,9 @@ class AttentionJacobianPanel(Panel):
     how_to_read = (
         "Middles over samples of κ over the leading singular values that the structure allows, R of "
         "them. Where J has lost rank beyond that, κ is infinite and stands on the rail; the line below "
-        "says rank r of R. κ_eff leaves the lost directions out. “Eq. 10 with κ₊” is the paper's "
-        "expression and no bound. A low value can also mean that attention is switched off: look at "
+        "says rank r of R. κ_eff leaves the lost directions out. “The paper's estimate” is its product of "
+        "condition numbers (Eq. 10) with the smallest singular value above zero: κ may lie above it or "
+        "below, so it proves nothing. A low value can also mean that attention is switched off: look at "
         "entropy and self-attention mass."
     )
     equation = "J = [∂A/∂W_Q, ∂A/∂W_K, ∂A/∂W_V],  κ = σ_1 / σ_R,  κ_eff = σ_1 / σ_r"
@@ -38,7 +39,7 @@ class AttentionJacobianPanel(Panel):
         Curve("attention jacobian/kappa_eff", "κ_eff", style="dashed", on=False, seeds=False),
         Curve(
             "attention jacobian/the paper's expression (Eq. 10 with kappa_+), no bound",
-            "Eq. 10 with κ₊, no bound",
+            "the paper's estimate",
             style="dotted",
             on=False,
             seeds=False,
