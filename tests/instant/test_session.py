@@ -8,7 +8,7 @@ import pytest
 from sandbox.runner.instant import session as sessions
 from sandbox.runner.instant.histogram import Histogram
 from sandbox.runner.instant.knobs import check_knobs
-from sandbox.runner.instant.session import Session
+from sandbox.runner.instant.session import Session, gives_way
 
 QUICK = {"batch_size": 512, "d_ff": 4, "n_seeds": 2}
 
@@ -109,6 +109,16 @@ def test_first_epochs_that_take_too_long_are_given_up_as_far_as_they_came(
     assert first["id"] == 1 and 4 <= first["epoch"] <= 18 and first["epochs"][0] == 0 and not first["done"]
     work(session)
     assert told.messages[-1]["given_up"] == 1 and told.messages[-1]["computed"] == 1
+
+
+@pytest.mark.parametrize(
+    ("seconds", "epochs", "given_up"),
+    [(0.4, 2, False), (0.5, 2, True), (0.5, 54, True), (0.5, 56, False), (0.7, 80, False), (0.0, 0, False)],
+)
+def test_first_epochs_are_given_up_after_a_while_unless_they_are_nearly_done(
+    seconds: float, epochs: int, given_up: bool
+) -> None:
+    assert gives_way(seconds, epochs) is given_up
 
 
 def test_another_seeds_pictures_are_told_again_and_no_curve_twice(session: Session, told: Told) -> None:

@@ -9,8 +9,10 @@ from sandbox.runner.instant.histogram import Histogram
 from sandbox.runner.instant.knobs import EPOCHS, FIRST_EPOCHS, check_knobs
 
 PATIENCE = 0.45
-"""Seconds for which the first epochs of an older value may go on, so that a picture comes twice a second
+"""Seconds for which the first epochs of an older value go on, so that whole pictures come twice a second
 while a knob moves without rest; after the first epochs an older value is given up at once."""
+NEARLY = 2.0
+"""Where they are expected within so many times that, they are not given up so near their end."""
 HOLD = 0.25
 """Seconds after which a computation is told before its first epochs are done."""
 PACE = 0.1
@@ -20,6 +22,11 @@ ACK_PATIENCE = 3.0
 
 Say = Callable[..., None]
 """Sends to a session: its number, JSON, and the numbers behind it if there are some."""
+
+
+def gives_way(seconds: float, epochs: int) -> bool:
+    """Whether first epochs, so many of them done after `seconds`, are given up for a newer value."""
+    return seconds > PATIENCE and seconds * FIRST_EPOCHS / max(epochs, 1) > NEARLY * PATIENCE
 
 
 class Session:
@@ -79,7 +86,9 @@ class Session:
     def _free(self) -> bool:
         """Whether a newer wish may begin now."""
         job = self._job
-        return not isinstance(job, Curves) or job.first_seconds is not None or job.age > PATIENCE
+        if not isinstance(job, Curves) or job.first_seconds is not None:
+            return True
+        return gives_way(job.age, job.epoch)
 
     def _begin(self, wanted: dict[str, Any]) -> None:
         job, self._wanted = self._job, None
