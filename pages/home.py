@@ -11,6 +11,6 @@ with left:
     home.replay()
 with right:
     home.live_runs()
-    st.subheader("Start from a preset", anchor=False)
     home.instant_card()
+    st.subheader("Start from a preset", anchor=False)
     home.presets()
