@@ -269,7 +269,7 @@ class Instant {
   }
 
   write() {
-    const { head } = this, working = !head || this.trainer.number > head.id || !head.done;
+    const { head } = this, working = !head || this.trainer.wish?.id > head.id || !head.done;
     setText(this.state, this.complaint ? "Not trained" : working && !this.success.running ? "Training" : this.success.running ? "Many seeds" : "At rest");
     this.state.dataset.state = this.complaint ? "failed" : working || this.success.running ? "running" : "done";
     setText(this.rate, this.paceWords());

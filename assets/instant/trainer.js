@@ -7,7 +7,7 @@ const FIRST_WAIT = 250, LONGEST_WAIT = 8000, REFUSED = 4401;
 export class Trainer {
   // `page` has onCurves, onSuccess, onRefused, onLink.
   constructor(data, page) {
-    Object.assign(this, { page, session: data.session, token: data.token, number: 0, wish: null, closed: false, wait: FIRST_WAIT });
+    Object.assign(this, { page, session: data.session, token: data.token, number: 0, wish: null, many: null, closed: false, wait: FIRST_WAIT });
     this.open();
   }
 
@@ -20,7 +20,7 @@ export class Trainer {
     socket.binaryType = "arraybuffer";
     socket.onopen = () => {
       this.page.onLink("connected");
-      if (this.wish) this.say(this.wish);
+      for (const wish of [this.wish, this.page.success.running ? this.many : null]) if (wish) this.say(wish);
     };
     socket.onmessage = ({ data }) => this.receive(data);
     socket.onclose = (event) => {
@@ -43,17 +43,18 @@ export class Trainer {
     if (message.type === "token") this.token = message.token;
     else if (message.type === "histogram") this.page.onSuccess(message);
     else if (message.type === "refused") this.page.onRefused(message);
+    else if (message.type === "lost" && this.page.success.running) this.say(this.many);
   }
 
   say(message) {
     if (this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
   }
 
-  // Ask for curves ("train") or for many seeds ("histogram"); the number by which the answers name it.
+  // Ask for curves ("train") or for many seeds ("histogram"); answers name it by its number.
   ask(what, knobs) {
-    this.wish = { do: what, id: ++this.number, knobs };
-    this.say(this.wish);
-    return this.number;
+    const wish = { do: what, id: ++this.number, knobs: { ...knobs } };
+    this[what === "train" ? "wish" : "many"] = wish;
+    this.say(wish);
   }
 
   close() {

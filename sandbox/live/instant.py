@@ -116,7 +116,7 @@ class Page:
         self.number, self.socket = number, socket
         self.outbox: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         self.wish: dict[str, Any] | None = None
-        """The newest request, for a worker that has to begin again."""
+        """The newest curves that were asked for, for a worker that has to begin again."""
         self.tried = 0
 
     def tell(self, message: dict[str, Any]) -> None:
@@ -190,8 +190,9 @@ class Instants:
             why = found_build()[1]
             if why:
                 raise RunUnavailable(f"Nothing is trained at once here: {why}.")
-            page.wish = {"session": page.number, "do": what, "id": number, "knobs": knobs}
-            await self._trainer.say(page.wish)
+            wish = {"session": page.number, "do": what, "id": number, "knobs": knobs}
+            page.wish = wish if what == "train" else page.wish
+            await self._trainer.say(wish)
         else:
             raise InvalidKnob(f"There is nothing to do under the name {str(what)[:40]!r}.")
 
@@ -213,6 +214,7 @@ class Instants:
                 page.tell({"type": "refused", "reason": "The trainer ended twice; turn a knob to try again."})
                 continue
             page.tried += 1
+            page.tell({"type": "lost", "reason": "The trainer ended and begins again."})
             task = asyncio.create_task(self._resume(page))
             self._again.add(task)
             task.add_done_callback(self._again.discard)

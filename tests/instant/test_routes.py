@@ -166,6 +166,7 @@ def test_a_lost_worker_is_followed_by_another_that_gets_the_newest_wish(
         eventually(lambda: len(workers.links) == 2)
         (wish,) = workers.heard(1)
         assert (wish["id"], wish["knobs"]["d_ff"]) == (2, 8)
+        assert told(page)["type"] == "lost"
         workers.links[1].close()
         assert "ended twice" in told(page)["reason"]
         page.send_json(train(3))

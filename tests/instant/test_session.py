@@ -137,12 +137,29 @@ def test_a_histogram_is_cancelled_by_the_page_and_by_a_knob(session: Session, to
         session.hear(wish(5, do="histogram"))
         for _ in range(5):
             assert session.turn(lambda: None)
-        assert isinstance(session._job, Histogram)
+        assert isinstance(session._many, Histogram)
         session.hear(end)
         session.turn(lambda: None)
         cancelled = [m for m in told.messages if m["type"] == "histogram"][-1]
         assert cancelled["cancelled"] and cancelled["n"] == 0 and cancelled["id"] == 5
-        assert not isinstance(session._job, Histogram)
+        assert session._many is None
+
+
+def test_curves_wait_while_many_seeds_are_trained_and_go_on_after(session: Session, told: Told) -> None:
+    session.hear(wish(1))
+    while not told.messages:
+        session.turn(lambda: None)
+    session.hear(wish(2, do="histogram"))
+    session.turn(lambda: None)
+    n_curves = len([m for m in told.messages if m["type"] == "curves"])
+    session.hear({"session": 3, "do": "seed", "seed": 1})
+    for _ in range(5):
+        session.turn(lambda: None)
+    of_seed = [m for m in told.messages if m["type"] == "curves"][n_curves:]
+    assert [(m["seed"], m["frames_from"], m["epoch"]) for m in of_seed] == [(1, 0, 100)]
+    session.hear({"do": "cancel"})
+    work(session)
+    assert told.messages[-1]["id"] == 1 and told.messages[-1]["done"]
 
 
 def test_a_page_that_does_not_draw_is_told_less(session: Session, told: Told) -> None:

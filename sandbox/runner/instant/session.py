@@ -30,7 +30,7 @@ def gives_way(seconds: float, epochs: int) -> bool:
 
 
 class Session:
-    """What one page asked for; at most one computation, always of the newest wish."""
+    """What one page asked for; one computation at a time, always of the newest wish."""
 
     def __init__(self, number: int, say: Say, threads: int) -> None:
         self.number, self._say, self.threads = number, say, threads
@@ -40,7 +40,9 @@ class Session:
         self.given_up = 0
         self._groups = Groups(threads)
         self._wanted: dict[str, Any] | None = None
-        self._job: Curves | Histogram | None = None
+        self._curves: Curves | None = None
+        self._many: Histogram | None = None
+        """While it is there, the curves wait."""
         self._seed = 0
         self._rows = self._frames = 0
         self._told = 0.0
@@ -66,53 +68,57 @@ class Session:
     # ------------------------------------------------------------ one turn
     def turn(self, hear: Callable[[], None]) -> bool:
         """Work for a few milliseconds, calling `hear` between; False where there was nothing to do."""
-        if self._wanted is not None and self._free():
+        if self._wanted is not None and self._free(self._wanted):
             self._begin(self._wanted)
             hear()
-        job = self._job
-        if job is None or job.done:
+        if self._many is not None:
+            self._turn_of_many(self._many)
+        elif self._curves is not None and not self._curves.done:
+            self._curves.turn()
+            self._after_turn(self._curves)
+        else:
             return self._wanted is not None
-        finished = job.turn()
-        if isinstance(job, Curves):
-            self._after_turn(job)
-        elif finished or time.monotonic() - self._told > PACE:
-            self._tell_histogram(job)
         return True
 
     def give_up(self) -> None:
         """Let go of whatever was wanted or being computed."""
-        self._wanted = self._job = None
+        self._wanted = self._curves = self._many = None
 
-    def _free(self) -> bool:
+    def _free(self, wanted: dict[str, Any]) -> bool:
         """Whether a newer wish may begin now."""
-        job = self._job
-        if not isinstance(job, Curves) or job.first_seconds is not None:
+        job = self._curves
+        if job is None or job.first_seconds is not None or wanted["do"] == "histogram":
             return True
         return gives_way(job.age, job.epoch)
 
     def _begin(self, wanted: dict[str, Any]) -> None:
-        job, self._wanted = self._job, None
-        if isinstance(job, Histogram) and not job.done:
-            self._cancel()
-        if isinstance(job, Curves) and job.first_seconds is None:
-            self.given_up += 1
-            self._tell(job)  # as far as it has come
-        self._job = None
+        self._wanted = None
+        self._cancel()
         number, knobs = int(wanted["id"]), check_knobs(wanted.get("knobs"))
+        if wanted["do"] == "histogram":
+            self._many = Histogram(number, knobs, self.threads)
+            self._tell_histogram(self._many)
+            return
+        if self._curves is not None and self._curves.first_seconds is None:
+            self.given_up += 1
+            self._tell(self._curves)  # as far as it has come
+        self._curves = None  # its group may be the next one's
         self._rows = self._frames = 0
         self._told = time.monotonic()
-        if wanted["do"] == "histogram":
-            self._job = Histogram(number, knobs, self.threads)
-            self._tell_histogram(self._job)
-        else:
-            self._job = Curves(number, knobs, self._groups)
+        self._curves = Curves(number, knobs, self._groups)
 
     def _cancel(self) -> None:
-        if isinstance(self._job, Histogram):
-            self._say(self.number, self._job.told() | {"cancelled": True})
-            self._job = None
+        if self._many is not None:
+            self._say(self.number, self._many.told() | {"cancelled": True})
+            self._many = None
 
     # ------------------------------------------------------------ what the page is told
+    def _turn_of_many(self, job: Histogram) -> None:
+        if job.turn() or time.monotonic() - self._told > PACE:
+            self._tell_histogram(job)
+        if job.done:
+            self._many = None
+
     def _after_turn(self, job: Curves) -> None:
         now = time.monotonic()
         first = job.epoch == FIRST_EPOCHS
@@ -132,9 +138,9 @@ class Session:
         self._say(self.number, head, numbers)
 
     def _tell_pictures_again(self) -> None:
-        if isinstance(self._job, Curves) and self._rows:
+        if self._curves is not None and self._rows:
             self._frames = 0
-            self._tell(self._job)
+            self._tell(self._curves)
 
     def _tell_histogram(self, job: Histogram) -> None:
         self._told = time.monotonic()
