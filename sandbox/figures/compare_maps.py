@@ -12,6 +12,7 @@ from sandbox.figures.palette import sequential
 from sandbox.foundations.answers import NotApplicable
 from sandbox.foundations.errors import InvalidData
 from sandbox.foundations.readings import AttentionMap
+from sandbox.foundations.written import whole
 from sandbox.store import Run
 
 ACROSS = 3
@@ -32,9 +33,16 @@ class Cell:
 
 
 def map_cell(run: Run, arm: str, kind: str, step: int, seed: int, title: str) -> Cell:
-    """The map of one arm and seed at `step`; a reason where nothing was read, or where it means nothing."""
+    """The map of one arm and seed at `step`, else at the last one before it that was read, which is said.
+
+    A reason where none was read up to there, or where it means nothing.
+    """
+    read = run.reading_steps(kind, arm)
+    before = read[read <= step]
+    if len(before) and before[-1] < step:
+        title += f" (step {whole(int(before[-1]))})"
     try:
-        answer = run.reading(kind, step, arm, seed)
+        answer = run.reading(kind, int(before[-1]) if len(before) else step, arm, seed)
     except InvalidData as error:
         return Cell(title=title, reason=str(error))
     if isinstance(answer, AttentionMap):

@@ -4,7 +4,7 @@ from typing import Any
 
 from sandbox.foundations.catalogue import Catalogue, KnobEntry
 from sandbox.ui.settings import Plain
-from sandbox.ui.words import count
+from sandbox.ui.words import count, whole
 
 
 def changes(catalogue: Catalogue, before: Plain, after: Plain) -> list[str]:
@@ -56,6 +56,8 @@ def shown(value: Any) -> str:
     """A setting's value as a person writes it."""
     if isinstance(value, bool):
         return "on" if value else "off"
+    if isinstance(value, int):
+        return whole(value)
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

@@ -25,9 +25,9 @@ def pictures(
     if view.show not in SHOWN_AS:
         st.info("Attention maps are shown side by side or in a grid; choose one of these views above.")
         return
-    steps = common_steps(view.metric, [(run, arm) for _, run, arm in parts])
+    steps = read_steps(view.metric, [(run, arm) for _, run, arm in parts])
     if not steps:
-        st.info("There is no step at which every chosen arm has such a map; choose fewer arms.")
+        st.info("None of the chosen arms has such a map yet.")
         return
     compare_controls.choose_place([float(step) for step in steps])
     at = compare_controls.view().at
@@ -48,19 +48,14 @@ def pictures(
     compare_files.files(view, [], drawing, study.is_dark(), [title for title, _ in places])
 
 
-def common_steps(kind: str, groups: Sequence[tuple[Run, str]]) -> list[int]:
-    """The steps at which every group that has such maps at all was read, ascending, at most MOST_PLACES."""
+def read_steps(kind: str, groups: Sequence[tuple[Run, str]]) -> list[int]:
+    """The steps at which any of the groups was read, ascending, at most MOST_PLACES."""
     read = [run.reading_steps(kind, arm) for run, arm in groups if kind in run.reading_kinds(arm)]
-    read = [steps for steps in read if len(steps)]  # where it means nothing there is a reason in its place
-    if not read:
+    found = np.unique(np.concatenate([*read, np.zeros(0, np.int64)]))
+    if not len(found):
         return []
-    shared = read[0]
-    for steps in read[1:]:
-        shared = np.intersect1d(shared, steps)
-    if not len(shared):
-        return []
-    kept = np.unique(np.linspace(0, len(shared) - 1, MOST_PLACES).astype(int))
-    return [int(shared[place]) for place in kept]
+    kept = np.unique(np.linspace(0, len(found) - 1, MOST_PLACES).astype(int))
+    return [int(found[place]) for place in kept]
 
 
 def _laid_out(

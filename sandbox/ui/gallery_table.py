@@ -31,7 +31,7 @@ def table(found: list[Entry], wish: Wish, lineage: Lineage) -> None:
         on_select=lambda: _tick(key, ids),
         selection_mode="multi-row",
         selection_default={"selection": {"rows": ticked}},
-        column_config={heading: st.column_config.NumberColumn(format="%.1f %%")} if share else None,
+        column_config={heading: st.column_config.NumberColumn(format="%g %%")} if share else None,
         key=key,
         height=min(640, 38 + 35 * max(1, len(found))),
         alt=f"{count(len(found), 'run')} with {heading} and the settings that differ",
@@ -83,7 +83,7 @@ def _shown(metric: str, value: float) -> float:
     """A share in percent, and only a whole one as 100."""
     if "accuracy" not in metric.lower():
         return value
-    return 100.0 if value >= 1 else min(100 * value, 99.9)
+    return 100.0 if value >= 1 else min(round(100 * value, 1), 99.9)
 
 
 def _settings(differing: dict[str, list[Any]]) -> dict[str, list[str]]:

@@ -78,7 +78,8 @@ def setting_value(name: str, value: Any) -> str:
 
 def said_settings(values: Mapping[str, Any]) -> str:
     """Several settings in one line, such as those of a point of a sweep."""
-    return ", ".join(f"{within(setting_title(key))} {setting_value(key, v)}" for key, v in values.items())
+    labels = {key: within(setting_title(key).rpartition(": ")[2]) for key in values}
+    return ", ".join(f"{labels[key]} {setting_value(key, value)}" for key, value in values.items())
 
 
 def _place(catalogue: Catalogue, name: str) -> tuple[str | None, str]:

@@ -58,13 +58,23 @@ def test_each_cell_is_of_its_own_seed(run: Run) -> None:
 
 
 def test_where_there_is_no_map_the_reason_stands_below(run: Run) -> None:
-    cells = [map_cell(run, arm, KIND, step, 3, arm) for arm, step in (("sharp", 0), ("none", 0), ("flat", 7))]
+    cells = [
+        map_cell(run, arm, KIND, step, 3, arm) for arm, step in (("sharp", 0), ("none", 0), ("flat", -1))
+    ]
     drawing = maps_figure(cells, 3, 0, 0, False)
     notes = " ".join(drawing.notes)
-    assert "none: it has no attention" in notes and "the nearest are at 0 and 10" in notes
+    assert (
+        "none: it has no attention" in notes and "flat: Run made stores no attention map at step -1" in notes
+    )
     assert len([t for t in drawing.figure.data if t.type == "heatmap"]) == 1
     only = maps_figure([cells[1]], 1, 0, 0, False)
     assert "it has no attention" in only.alt and not only.figure.data
+
+
+def test_between_two_readings_the_earlier_one_is_shown_and_said(run: Run) -> None:
+    cell = map_cell(run, "sharp", KIND, 9, 3, "sharp")
+    assert cell.title == "sharp (step 0)" and cell.answer is not None
+    np.testing.assert_array_equal(cell.answer.weights, run.reading(KIND, 0, "sharp", 3).weights)
 
 
 def test_a_layer_that_is_not_there_is_brought_to_the_last_and_said(run: Run) -> None:

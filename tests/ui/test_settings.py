@@ -77,7 +77,7 @@ def test_equal_experiments_have_no_changes() -> None:
 @pytest.mark.parametrize(
     ("parts", "words"),
     [
-        ({"steps": 77}, ["Steps: 1500 to 77"]),
+        ({"steps": 77}, ["Steps: 1,500 to 77"]),
         ({"seeds": [0, 1]}, ["Seeds: 0 to 0, 1"]),
         ({"task": "listops"}, ["Task: Sparse modular addition to ListOps snippets"]),
         ({"model": {"kind": "encoder", "n_heads": 4}}, ["Heads: 2 to 4"]),
