@@ -35,7 +35,9 @@ export function number(value, digits = 3) {
 }
 
 export function share(value) {
-  return Number.isFinite(value) ? `${(100 * value).toFixed(1)} %` : "NaN";
+  if (!Number.isFinite(value)) return "NaN";
+  const text = (100 * value).toFixed(1);
+  return `${text === "100.0" && value < 1 ? "99.9" : text.replace(/\.0$/, "")} %`;
 }
 
 // Groups of three digits before the point, as sandbox/foundations/written.py writes them: 12,000.

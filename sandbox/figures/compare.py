@@ -94,7 +94,7 @@ def difference_figure(
     if not shown:
         return says(nothing_shared(look.axis), look.dark)
     reference = shown[0][0].reference
-    unit = f"{metric}, less that of {reference}"
+    unit = f"{metric}, less that of {reference}{', in points' if look.share else ''}"
     figure = blank(f"compare/{metric}/difference", AXIS_WORDS[look.axis], literal(unit), look.dark)
     rails, notes = Rails(log=False), []
     for gap, interval in shown:

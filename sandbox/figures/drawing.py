@@ -64,13 +64,12 @@ def says(sentence: str, dark: bool) -> Drawing:
 
 
 def shares(figure: go.Figure, *, signed: bool = False) -> None:
-    """Let the y axis write shares in percent, as everywhere: 50 %, and with `signed` +50 %."""
-    plain = {f"{n}%": f"{n} %" for n in range(101)}
-    less = {f"−{n}%": f"−{n} %" for n in range(1, 101)}
-    more = {f"+{n}%": f"+{n} %" for n in range(101)}
-    figure.update_yaxes(
-        tickformat="+.0%" if signed else ".0%", labelalias={**plain, **less, **(more if signed else {})}
-    )
+    """Let the y axis write shares in percent, as everywhere: 50 %. With `signed` they are points: +50."""
+    if signed:
+        alias = {f"{sign}{n}%": f"{sign}{n}" if n else "0" for sign in "+−" for n in range(101)}
+    else:
+        alias = {f"{sign}{n}%": f"{sign}{n} %" for sign in ("", "−") for n in range(101)}
+    figure.update_yaxes(tickformat="+.0%" if signed else ".0%", labelalias=alias)
 
 
 def literal(text: str) -> str:

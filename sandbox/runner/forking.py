@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sandbox.foundations.errors import RunUnavailable, SandboxError
+from sandbox.foundations.written import whole as number
 from sandbox.runner import queue
 from sandbox.runner.arm_names import arms_of_parent
 from sandbox.runner.fork_plan import OPTIMIZER, PACE, Plain, values_at
@@ -80,7 +81,9 @@ def differences(parent: Run, plain: Plain) -> list[str]:
     """What a fork does otherwise than its parent at that step, one short sentence for each."""
     whole, step = parent.experiment, plain["fork"]["step"]
     found = [
-        f"{key} {whole[key]} to {plain[key]}" for key in (*PACE, "steps") if whole.get(key) != plain.get(key)
+        f"{key} {number(whole[key])} to {number(plain[key])}"
+        for key in (*PACE, "steps")
+        if whole.get(key) != plain.get(key)
     ]
     found += [
         f"{OPTIMIZER}.{name} {whole[OPTIMIZER].get(name)} to {value}"

@@ -92,8 +92,9 @@ def title_of(metric: str) -> str:
 
 
 def _columns(knobs: Sequence[str]) -> None:
-    words = {"": "Seeds"} | {knob: named.setting_title(knob) for knob in knobs}
-    _one("Columns", "knob", ["", *knobs], format_func=lambda knob: words.get(knob, knob), width=190)
+    known = list(dict.fromkeys(["", *knobs, view().knob]))
+    words = {knob: named.setting_title(knob) if knob else "Seeds" for knob in known}
+    _one("Columns", "knob", known, format_func=words.__getitem__, width=190)
 
 
 def _map_look(runs: Sequence[tuple[Run, str]], now: CompareView, knobs: Sequence[str]) -> None:

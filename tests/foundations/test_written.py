@@ -33,11 +33,12 @@ def test_a_share_that_is_none_is_said() -> None:
 
 def test_an_axis_of_shares_writes_them_the_same_way() -> None:
     figure = blank("test", "step", "accuracy", False)
+    shares(figure)
+    for n in range(101):
+        assert figure.layout.yaxis.labelalias[f"{n}%"] == percent(n / 100, 0)
     shares(figure, signed=True)
     alias = figure.layout.yaxis.labelalias
-    for n in (0, 7, 100):
-        assert alias[f"{n}%"] == percent(n / 100, 0) if n < 100 else "100 %"
-        assert alias[f"+{n}%"] == f"+{alias[f'{n}%']}"
+    assert (alias["+7%"], alias["−20%"], alias["+0%"]) == ("+7", "−20", "0")
     assert figure.layout.xaxis.separatethousands is True
 
 
