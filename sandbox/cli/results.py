@@ -40,19 +40,6 @@ def results(run: Run) -> dict[str, Any]:
     }
 
 
-def engine_sentences(run: Run) -> list[str]:
-    """Which engine trains which arms, and why not the native one; empty for a run that does not say."""
-    arms_of: dict[tuple[str, str], list[str]] = {}
-    for arm, chosen in (run.meta("engines") or {}).items():
-        arms_of.setdefault((chosen["engine"], chosen["reason"]), []).append(arm)
-    everyone = len(run.arms) > 1 and len(arms_of) == 1
-    return [
-        f"{'every arm' if everyone else ', '.join(arms)}: {engine} engine"
-        + (f" ({reason})" if reason else "")
-        for (engine, reason), arms in arms_of.items()
-    ]
-
-
 def summary(run: Run) -> list[dict[str, Any]]:
     """The table under the curves, a dictionary per arm."""
     return [asdict(arm) for arm in summarize(run)]

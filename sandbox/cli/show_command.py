@@ -43,14 +43,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 def show(found: "Run") -> None:
     """Print state, table per arm and events of a run as text."""
-    from sandbox.cli.results import engine_sentences
+    from sandbox.runner.engine_words import engine_sentences
     from sandbox.store.summary import summarize
 
     status = found.status
     sys.stdout.write(f"{found.id}: {status['state']} at step {status['step']} of {found.experiment['steps']}")
     sys.stdout.write(f" ({status['reason']})\n" if status["reason"] else "\n")
     sys.stdout.write(f"{found.path}\n")
-    for sentence in [*found.notes, *engine_sentences(found)]:
+    for sentence in [*found.notes, *engine_sentences(found.meta("engines"))]:
         sys.stdout.write(f"{sentence}\n")
     heading = ["arm", "n", "test accuracy", "difference", "reached", "median step", "s/step", "diverged"]
     rows = [heading]

@@ -5,7 +5,8 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from sandbox.diagnostics import Diagnostic
-from sandbox.engine.device import available_devices, device_sentences
+from sandbox.engine.choice import choose_engine
+from sandbox.engine.device import DEVICES, available_devices, device_sentences
 from sandbox.engine.optimizer import Optimizer
 from sandbox.experiment.arm import SLOTS, arm_kinds
 from sandbox.experiment.cost import estimate, of_arm, refuse_excess
@@ -75,24 +76,29 @@ def _knobs(settings: type[Knobs]) -> dict[str, Any]:
 
 
 def check(plain: Any) -> dict[str, Any]:
-    """Validate a plain experiment: its canonical form and cost, or one sentence that says what is wrong."""
+    """Validate a plain experiment: canonical form, cost, each arm's engine; or a sentence on what is wrong.
+
+    `engines` says per device and arm {"engine", "reason"}: what a new run would be trained by.
+    """
     try:
         experiment = from_plain_experiment(plain)
         parameters = count_parameters(experiment)
         cost = estimate(experiment, parameters)
         refuse_excess(cost)
     except SandboxError as error:
-        return {"ok": False, "error": str(error), "plain": None, "arms": [], "cost": None}
-    arms = [
-        {"name": arm.name} | asdict(of_arm(experiment.setting(arm.name), parameters[arm.name]))
-        for arm in experiment.arms
-    ]
+        return {"ok": False, "error": str(error), "plain": None, "arms": [], "cost": None, "engines": {}}
+    settings = {arm.name: experiment.setting(arm.name) for arm in experiment.arms}
+    arms = [{"name": name} | asdict(of_arm(setting, parameters[name])) for name, setting in settings.items()]
     return {
         "ok": True,
         "error": None,
         "plain": experiment.to_plain(),
         "arms": arms,
         "cost": {"flops": cost.flops, "bytes": cost.bytes, "storage": cost.storage},
+        "engines": {
+            device: {name: choose_engine(setting, device).to_plain() for name, setting in settings.items()}
+            for device in DEVICES
+        },
     }
 
 

@@ -21,7 +21,7 @@ CREATE TABLE IF NOT EXISTS paces(
 """
 """In runs/catalogue.sqlite: what was measured; flops and seconds are of one step of all arms and seeds."""
 
-WARM_UP = "warm-up"
+WARM_UP = "warm-up of both engines"
 """The fact that holds what `sandbox.runner.warm_up` measured."""
 
 ROUGH = (2e-3, 1.5e9)

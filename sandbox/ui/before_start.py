@@ -7,6 +7,7 @@ import streamlit as st
 
 from sandbox.foundations.errors import SandboxError
 from sandbox.runner import queue
+from sandbox.runner.engine_words import engine_sentences
 from sandbox.runner.limits import free_bytes, limits, run_budget, stored_bytes
 from sandbox.runner.outlook import outlook_of_new
 from sandbox.ui import owner_cookie, session
@@ -30,6 +31,9 @@ def estimate(plain: Plain) -> None:
             if answer["ok"]:
                 session.hold(ANSWER, (deepcopy(plain), answer))
         st.caption(escaped(sentence(answer)))
+        engines = engines_of(answer)
+        if engines:
+            st.caption(f"Trained by: {escaped(engines)}.")
     except SandboxError as error:
         st.caption(escaped(str(error)))
 
@@ -48,6 +52,11 @@ def sentence(answer: dict[str, Any]) -> str:
         begins = f", after {count(found.before, 'run')} that wait" if found.before else ""
         begins = f"; begins in about {duration(found.wait)}{begins}"
     return f"{extent}: about {duration(found.seconds)} here, {found.basis}{begins}"
+
+
+def engines_of(answer: dict[str, Any]) -> str:
+    """Which engine would train each arm on the chosen device, and why not the native one; may be empty."""
+    return "; ".join(engine_sentences((answer.get("engines") or {}).get(session.device())))
 
 
 def whose() -> None:

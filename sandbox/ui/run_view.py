@@ -8,6 +8,7 @@ import streamlit as st
 from sandbox.foundations.errors import SandboxError
 from sandbox.live.component import live_view
 from sandbox.runner import queue
+from sandbox.runner.engine_words import engine_sentences
 from sandbox.runner.outlook import outlook
 from sandbox.runner.places import being_written
 from sandbox.store import Run, run_path
@@ -136,5 +137,8 @@ def arm_table(run: Run) -> None:
             f"Reached: held-out accuracy of {percent(target)} at an evaluation. Differences are between "
             "equal seeds, in percentage points at the last evaluation of both, with a 95 % Student interval."
         )
+        engines = "; ".join(engine_sentences(run.meta("engines")))
+        if engines:
+            st.caption(f"Trained by: {escaped(engines)}.")
         if run.notes:
             st.caption(f"Data: {escaped('; '.join(run.notes[:MOST_NOTES]))}.")

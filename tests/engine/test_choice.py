@@ -40,15 +40,25 @@ def test_the_native_engine_is_taken_where_it_applies():
 
 
 @pytest.mark.usefixtures("built")
-def test_the_encoder_is_trained_natively_where_that_is_asked_for():
+def test_the_encoder_is_trained_natively_too():
     encoder = ARMS["encoder, stacked"]
-    found = choose_engine(encoder)
-    assert found.engine == "torch" and "proven with torch" in found.reason
-    assert choose_engine(encoder, wanted="native") == EngineChoice("native")
+    assert choose_engine(encoder) == EngineChoice("native")
     assert choose_engine(encoder, before="native") == EngineChoice("native")
     nystrom = replace(encoder, model=Encoder(mechanism=Nystrom()))
-    with pytest.raises(EngineUnavailable, match="nystrom: the native engine has no kernel for it"):
+    reason = "nystrom: the native engine has no kernel for it"
+    assert choose_engine(nystrom) == EngineChoice("torch", reason)
+    with pytest.raises(EngineUnavailable, match=reason):
         choose_engine(nystrom, wanted="native")
+
+
+@pytest.mark.usefixtures("built")
+def test_a_wide_encoder_is_trained_natively_where_that_is_asked_for():
+    most = coverage.MOST_AUTOMATIC_WIDTH
+    wide = [replace(ARMS["encoder, stacked"], model=Encoder(d_model=width)) for width in (most, 2 * most)]
+    assert [choose_engine(setting).engine for setting in wide] == ["native", "torch"]
+    assert choose_engine(wide[1]).reason == f"width {2 * most}: above {most} the torch engine is as fast"
+    assert choose_engine(wide[1], wanted="native") == EngineChoice("native")
+    assert choose_engine(wide[1], before="native") == EngineChoice("native")
 
 
 @pytest.mark.usefixtures("built")

@@ -1,4 +1,4 @@
-"""Presets keep what they say: they learn, within the CPU time that their names promise."""
+"""Presets keep what they say with either engine: they learn, within the CPU time that their names promise."""
 
 import json
 import os
@@ -10,15 +10,18 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.slow
+from sandbox.foundations.kernels import found_build
+
+ENGINES = ["torch", *(["native"] if found_build()[0] else [])]
+pytestmark = [pytest.mark.slow, pytest.mark.parametrize("engine", ENGINES)]
 
 
-def trained(folder: Path, preset: str, *options: str) -> tuple[dict[str, Any], float]:
-    """Train the preset's standard arm by the command line; final numbers by seed, and CPU seconds in all."""
+def trained(folder: Path, engine: str, preset: str, *options: str) -> tuple[dict[str, Any], float]:
+    """Train the preset's standard arm by the command line; best accuracy by seed, and CPU seconds in all."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    command = ("train", "--preset", preset, "--arm", "standard", *options, "--out", str(folder), "--json")
+    command = ("train", "--preset", preset, "--arm", "standard", "--engine", engine)
     finished = subprocess.run(
-        [sys.executable, "-m", "sandbox", *command],
+        [sys.executable, "-m", "sandbox", *command, *options, "--out", str(folder), "--json"],
         env=os.environ | {"OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
@@ -30,16 +33,16 @@ def trained(folder: Path, preset: str, *options: str) -> tuple[dict[str, Any], f
     return {seed: numbers["best"]["test_accuracy"] for seed, numbers in arm.items()}, seconds
 
 
-def test_fast_listops_passes_75_percent_in_10_cpu_seconds(tmp_path: Path):
-    best, seconds = trained(tmp_path / "run", "fast listops", "--steps", "125")
+def test_fast_listops_passes_75_percent_in_10_cpu_seconds(tmp_path: Path, engine: str):
+    best, seconds = trained(tmp_path / "run", engine, "fast listops", "--steps", "125")
     assert best["0"] >= 0.75 and seconds <= 10
 
 
-def test_one_minute_listops_passes_70_percent_in_60_cpu_seconds(tmp_path: Path):
-    best, seconds = trained(tmp_path / "run", "one-minute listops", "--steps", "1400")
+def test_one_minute_listops_passes_70_percent_in_60_cpu_seconds(tmp_path: Path, engine: str):
+    best, seconds = trained(tmp_path / "run", engine, "one-minute listops", "--steps", "1400")
     assert best["0"] >= 0.70 and seconds <= 60
 
 
-def test_every_seed_of_conditioned_against_standard_passes_98_percent(tmp_path: Path):
-    best, _ = trained(tmp_path / "run", "conditioned against standard")
+def test_every_seed_of_conditioned_against_standard_passes_98_percent(tmp_path: Path, engine: str):
+    best, _ = trained(tmp_path / "run", engine, "conditioned against standard")
     assert len(best) == 3 and min(best.values()) > 0.98

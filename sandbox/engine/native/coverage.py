@@ -47,17 +47,15 @@ KNOWN: dict[str, tuple[type[Idea], ...]] = {
 """What the kernels know of each slot of the encoder; every initialization is only a start."""
 
 
-BY_NAME_ALONE = (Encoder,)
-"""Models that `auto` leaves to torch: what their presets promise of single seeds was proven with it."""
+MOST_AUTOMATIC_WIDTH = 128
+"""Of an encoder: torch's matrix products are as fast beyond it (measured), so `auto` leaves it to them."""
 
 
 def not_automatic(setting: GroupSetting, device: str = "cpu") -> str:
     """Why `auto` takes the torch engine; empty where it takes the native one."""
-    why = not_covered(setting, device)
-    if not why and isinstance(setting.model, BY_NAME_ALONE):
-        return (
-            f"the model {setting.model.kind!r}: its presets were proven with torch; ask for 'native' by name"
-        )
+    why, model = not_covered(setting, device), setting.model
+    if not why and isinstance(model, Encoder) and model.d_model > MOST_AUTOMATIC_WIDTH:
+        return f"width {model.d_model}: above {MOST_AUTOMATIC_WIDTH} the torch engine is as fast"
     return why
 
 
