@@ -5,6 +5,8 @@ import pytest
 from scipy.stats import ks_2samp
 
 from sandbox.conditioning.projection.spectral import SpectralConditioning
+from sandbox.conditioning.projection.spectral_svd import SpectralSvd
+from sandbox.conditioning.query_key.qk_rms import RmsQueryKey
 from sandbox.engine.native.group import NativeGroup
 from sandbox.engine.optimizer import Adam, AdamW
 from sandbox.engine.torch_engine import TorchGroup
@@ -19,9 +21,11 @@ LEAST_P = 0.01
 ADDITION = SparseModularAddition(n_terms=3, split="overlapping")
 SHORT = SparseModularAddition(length=8, n_terms=3, n_train=1024, n_test=512, split="overlapping")
 ENCODER = Encoder(d_model=16, d_ff=32, placement=PreLN(), projection=SpectralConditioning(shift=0.5))
+CARRYING = Encoder(d_model=16, d_ff=32, projection=SpectralSvd(every=4), qk=RmsQueryKey())
 CASES = {
     "visual model": (Setting(VisualModel(d_model=8), 32, ADDITION, Adam(learning_rate=3e-3)), 60, 64),
     "encoder": (Setting(ENCODER, 64, SHORT, AdamW(learning_rate=3e-3)), 25, 16),
+    "encoder, carrying": (Setting(CARRYING, 64, SHORT, AdamW(learning_rate=3e-3)), 25, 16),
 }
 """Setting, epochs, steps of an epoch."""
 
