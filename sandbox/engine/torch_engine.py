@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -58,6 +59,9 @@ class TorchGroup:
     `state()` goes on bit for bit, and reading (`evaluate`, `trace`, `theta`) changes nothing.
     """
 
+    stacked: ClassVar[bool] = True
+    """Whether runs may be computed as stacks where that is exact; finding out takes longer than a start."""
+
     def __init__(self, setting: GroupSetting, seeds: Sequence[int], device: str = "cpu") -> None:
         if not seeds or len(set(seeds)) != len(seeds):
             raise InvalidExperiment(f"The seeds are {list(seeds)[:20]}; give at least one, each once.")
@@ -70,7 +74,7 @@ class TorchGroup:
         sequence = torch.from_numpy(self.task_data[0].train_tokens[:1]).long().to(self.device)
         batch_size = min(setting.batch_size, len(self.task_data[0].train_tokens))
         cost = floats_per_sequence(modules[0], sequence)
-        size = stack_size(batch_size, cost)
+        size = stack_size(batch_size, cost) if self.stacked else 1
         start = setting.model, setting.task, setting.reference_start
         if size > 1 and not stacks_exactly(*start, batch_size, size, self.device):
             size = 1

@@ -7,7 +7,7 @@ from sandbox.diagnostics.visual_weights import PARTS
 from sandbox.engine.native.group import NativeGroup
 from sandbox.experiment.experiment import load
 from sandbox.runner.instant import histogram as of_many
-from sandbox.runner.instant.curves import SERIES, Curves, Groups
+from sandbox.runner.instant.curves import SERIES, Curves, Teams
 from sandbox.runner.instant.histogram import Histogram
 from sandbox.runner.instant.knobs import check_knobs, experiment_plain
 
@@ -27,7 +27,7 @@ def told(
 
 
 def test_the_curves_are_those_of_the_experiment_that_the_sandbox_gets() -> None:
-    curves = Curves(1, KNOBS, Groups(threads=2))
+    curves = Curves(1, KNOBS, Teams(threads=2))
     for _ in range(3):
         curves.turn()
     experiment = load(experiment_plain(KNOBS))
@@ -46,21 +46,21 @@ def test_the_curves_are_those_of_the_experiment_that_the_sandbox_gets() -> None:
 
 
 def test_a_kept_group_trains_to_the_bits_of_a_fresh_one_after_any_other_value() -> None:
-    groups = Groups(threads=2)
-    wild = Curves(1, KNOBS | {"learning_rate": 0.3, "weight_decay": 1.0}, groups)
+    teams = Teams(threads=2)
+    wild = Curves(1, KNOBS | {"learning_rate": 0.3, "weight_decay": 1.0}, teams)
     for _ in range(3):
         wild.turn()
-    again, fresh = Curves(2, KNOBS, groups), Curves(3, KNOBS, Groups(threads=1))
-    assert again.group is wild.group
+    again, fresh = Curves(2, KNOBS, teams), Curves(3, KNOBS, Teams(threads=1))
+    assert again.team is wild.team
     for curves in (again, fresh):
         for _ in range(4):
             curves.turn()
     np.testing.assert_array_equal(told(again)[1], told(fresh)[1])
-    np.testing.assert_array_equal(again.group.theta(), fresh.group.theta())
+    np.testing.assert_array_equal(again.team.theta(), fresh.team.theta())
 
 
 def test_what_is_told_in_pieces_is_what_is_told_at_once() -> None:
-    curves = Curves(1, KNOBS, Groups(threads=1))
+    curves = Curves(1, KNOBS, Teams(threads=1))
     pieces, rows, frames = [], 0, 0
     for _ in range(5):
         curves.turn()
@@ -73,7 +73,7 @@ def test_what_is_told_in_pieces_is_what_is_told_at_once() -> None:
 
 
 def test_the_pictures_know_names_shapes_and_the_levels_of_guessing() -> None:
-    meta = Curves(1, check_knobs({"modulus": 3, "n_embeddings": 4}), Groups(threads=1)).meta()
+    meta = Curves(1, check_knobs({"modulus": 3, "n_embeddings": 4}), Teams(threads=1)).meta()
     assert meta["shapes"][0] == [4, 2] and meta["token_labels"] == ["0", "1", "2"] and meta["n_prefix"] == 3
     assert sum(int(np.prod(shape)) for shape in meta["shapes"]) == 196 + 4
     assert meta["lines"]["accuracy"]["chance"] == pytest.approx(1 / 3)

@@ -118,11 +118,11 @@ def test_it_ends_with_the_app() -> None:
 
 
 def test_it_ends_a_while_after_the_last_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "IDLE", 0.05)
     monkeypatch.setattr(workers, "LISTEN", 0.02)
     app = App()
     app.train(1, 1)
     app.until_done(1)
+    monkeypatch.setattr(workers, "IDLE", 0.05)
     time.sleep(0.2)
     assert app.thread.is_alive()  # a page is open
     app.say(1, "leave")

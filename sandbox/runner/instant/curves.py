@@ -8,8 +8,9 @@ import numpy as np
 
 from sandbox.diagnostics.probe import probe_batch
 from sandbox.diagnostics.visual_weights import PARTS
+from sandbox.engine.evaluation import Metrics
+from sandbox.engine.layout import Layout
 from sandbox.experiment.experiment import load
-from sandbox.runner.instant.group import InstantGroup
 from sandbox.runner.instant.knobs import (
     EPOCHS,
     EVERY_EPOCHS,
@@ -18,57 +19,55 @@ from sandbox.runner.instant.knobs import (
     experiment_plain,
     steps_per_epoch,
 )
+from sandbox.runner.instant.team import Team
 
 SERIES = ("test_loss", "train_loss", "test_accuracy", "train_accuracy")
 FRAME_EVERY = 2
 """Points between two kept pictures."""
-KEPT_GROUPS = 2
+KEPT_TEAMS = 2
 OF_OPTIMIZER = ("learning_rate", "weight_decay")
-"""Knobs that change nothing of what a group is made of."""
+"""Knobs that change nothing of what a team is made of."""
 
 
-class Groups:
-    """Groups of one session, kept because most turns of a knob need no new data and no new start."""
+class Teams:
+    """Teams of one session, kept because most turns of a knob need no new data and no new start."""
 
     def __init__(self, threads: int) -> None:
         self.threads = threads
-        self._kept: OrderedDict[tuple[float, ...], tuple[InstantGroup, dict[str, np.ndarray]]] = OrderedDict()
+        self._kept: OrderedDict[tuple[float, ...], Team] = OrderedDict()
 
-    def fresh(self, knobs: Knobs) -> InstantGroup:
-        """The group of these knobs at step 0; raises a SandboxError where they cannot be trained."""
+    def fresh(self, knobs: Knobs) -> Team:
+        """The team of these knobs at step 0; raises a SandboxError where they cannot be trained."""
         experiment = load(experiment_plain(knobs))
         setting = experiment.setting(experiment.arms[0].name)
         key = tuple(value for name, value in knobs.items() if name not in OF_OPTIMIZER)
-        kept = self._kept.pop(key, None)
-        if kept is None:
-            group = InstantGroup(setting, experiment.seeds, threads=self.threads)
-            start = group.state()
+        team = self._kept.pop(key, None)
+        if team is None:
+            team = Team(setting, experiment.seeds, self.threads)
         else:
-            group, start = kept
-            group.change(setting)
-            group.load(start)
-        self._kept[key] = group, start
-        while len(self._kept) > KEPT_GROUPS:
+            team.restart(setting)
+        self._kept[key] = team
+        while len(self._kept) > KEPT_TEAMS:
             self._kept.popitem(last=False)
-        return group
+        return team
 
 
 class Curves:
     """One computation: `turn` trains two epochs, and evaluates where that is due."""
 
-    def __init__(self, number: int, knobs: Knobs, groups: Groups) -> None:
+    def __init__(self, number: int, knobs: Knobs, teams: Teams) -> None:
         self.number, self.knobs = number, knobs
         self.began = time.perf_counter()
         self.first_seconds: float | None = None
         """How long the first epochs took, once they are done."""
-        self.group = groups.fresh(knobs)
+        self.team = teams.fresh(knobs)
         self.per_epoch = steps_per_epoch(knobs)
         self.epoch = 0
         self.epochs: list[int] = []
         self.frames: list[int] = []
         self._values: list[np.ndarray] = []
         self._weights: list[np.ndarray] = []
-        self._look()
+        self._keep(self.team.evaluate())
 
     @property
     def done(self) -> bool:
@@ -81,23 +80,27 @@ class Curves:
         return tuple(value for name, value in self.knobs.items() if name not in (*OF_OPTIMIZER, "batch_size"))
 
     @property
+    def _layout(self) -> Layout:
+        return self.team.groups[0].layout
+
+    @property
     def age(self) -> float:
         """Seconds since it began."""
         return time.perf_counter() - self.began
 
     def turn(self) -> bool:
         """Train two epochs; True where they were the last ones."""
-        self.group.advance(EVERY_EPOCHS * self.per_epoch)
         self.epoch += EVERY_EPOCHS
         every = EVERY_EPOCHS if self.epoch <= FIRST_EPOCHS else 2 * EVERY_EPOCHS
         if self.epoch % every == 0:
-            self._look()
+            self._keep(self.team.train(EVERY_EPOCHS * self.per_epoch))
+        else:
+            self.team.advance(EVERY_EPOCHS * self.per_epoch)
         if self.epoch == FIRST_EPOCHS:
             self.first_seconds = self.age
         return self.done
 
-    def _look(self) -> None:
-        metrics = self.group.evaluate()
+    def _keep(self, metrics: Metrics) -> None:
         self._values.append(np.stack([metrics[name] for name in SERIES]).astype(np.float32))
         if len(self.epochs) % FRAME_EVERY == 0:
             self.frames.append(self.epoch)
@@ -106,9 +109,9 @@ class Curves:
 
     def _numbers(self) -> np.ndarray:
         """The weights as the pictures take them: (run, number) in half precision, in the order of PARTS."""
-        parts = self.group.layout.unflatten(self.group.theta())
+        parts = self._layout.unflatten(self.team.theta())
         with np.errstate(over="ignore", invalid="ignore"):
-            rows = [parts[name].reshape(len(self.group.seeds), -1).astype(np.float16) for name in PARTS]
+            rows = [parts[name].reshape(len(self.team.seeds), -1).astype(np.float16) for name in PARTS]
         return np.concatenate(rows, axis=1)
 
     def told(self, rows: int, frames: int, seed: int) -> tuple[dict[str, Any], bytes]:
@@ -116,11 +119,11 @@ class Curves:
 
         Numbers are float32 (series, seed, point), then float16 (picture, number).
         """
-        seed = min(max(seed, 0), len(self.group.seeds) - 1)
+        seed = min(max(seed, 0), len(self.team.seeds) - 1)
         values, weights = self._values[rows:], self._weights[frames:]
         head = {
             "type": "curves", "id": self.number, "from": rows, "epochs": self.epochs[rows:],
-            "per_epoch": self.per_epoch, "seeds": list(self.group.seeds), "seed": seed,
+            "per_epoch": self.per_epoch, "seeds": list(self.team.seeds), "seed": seed,
             "frames_from": frames, "frames": self.frames[frames:],
             "size": self._weights[0].shape[1], "epoch": self.epoch, "done": self.done,
             "seconds": round(self.age, 4), "first_seconds": self.first_seconds,
@@ -131,9 +134,9 @@ class Curves:
 
     def meta(self) -> dict[str, Any]:
         """What the pictures need to know of the weights, the probe's sequences and the guesses' levels."""
-        task, data = self.group.setting.task, self.group.task_data[0]
-        probe = probe_batch(task, data, self.group.seeds[0])
-        shapes = dict(zip(self.group.layout.names, self.group.layout.shapes, strict=True))
+        task, data = self.team.setting.task, self.team.groups[0].task_data[0]
+        probe = probe_batch(task, data, self.team.seeds[0])
+        shapes = dict(zip(self._layout.names, self._layout.shapes, strict=True))
         return {
             "columns": ["values"],
             "names": list(PARTS),

@@ -5,8 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from sandbox.engine.choice import group_for
-from sandbox.engine.torch_engine import TorchGroup
 from sandbox.experiment.experiment import load
 from sandbox.mathematics.success_share import wilson_interval
 from sandbox.runner.instant.knobs import (
@@ -17,6 +15,7 @@ from sandbox.runner.instant.knobs import (
     experiment_plain,
     steps_per_epoch,
 )
+from sandbox.runner.instant.team import Team
 
 SEEDS_PER_THREAD = 2
 """Seeds trained together: few, so that the first bars stand soon."""
@@ -37,7 +36,7 @@ class Histogram:
         """Held-out accuracy after the last epoch, of every seed that is done."""
         self.solved_at: list[int | None] = []
         """The first look at which each of them had solved the task."""
-        self._group: TorchGroup | None = None
+        self._team: Team | None = None
         self._at: list[int | None] = []
         self._epoch = 0
 
@@ -48,32 +47,32 @@ class Histogram:
 
     def turn(self) -> bool:
         """Train the seeds in hand some epochs further; True where that finished them."""
-        if self._group is None:
+        if self._team is None:
             first = len(self.accuracies)
             seeds = self.setting.seeds[first : first + SEEDS_PER_THREAD * self.threads]
-            self._group = group_for(self.setting, seeds, engine="native", threads=self.threads)
+            self._team = Team(self.setting, seeds, self.threads)
             self._at, self._epoch = [None] * len(seeds), 0
-        self._group.advance(EPOCHS_OF_TURN * self.per_epoch)
+        self._team.advance(EPOCHS_OF_TURN * self.per_epoch)
         self._epoch += EPOCHS_OF_TURN
         if self._epoch % LOOK_EVERY == 0:
-            return self._look(self._group)
+            return self._look(self._team)
         return False
 
-    def _look(self, group: TorchGroup) -> bool:
-        accuracy = group.evaluate()["test_accuracy"]
+    def _look(self, team: Team) -> bool:
+        accuracy = team.evaluate()["test_accuracy"]
         for run in np.flatnonzero(accuracy >= SOLVED):
             self._at[run] = self._epoch if self._at[run] is None else self._at[run]
         if self._epoch < MANY_EPOCHS:
             return False
         self.accuracies += [float(value) for value in accuracy]
         self.solved_at += self._at
-        self._group = None
+        self._team = None
         return True
 
     def told(self) -> dict[str, Any]:
         """Where it stands, as JSON values; `left` is in seconds, None before anything can be said of it."""
         n = len(self.accuracies)
-        in_hand = 0 if self._group is None else len(self._at) * self._epoch / MANY_EPOCHS
+        in_hand = 0 if self._team is None else len(self._at) * self._epoch / MANY_EPOCHS
         share = (n + in_hand) / MANY_SEEDS
         seconds = time.perf_counter() - self.began
         solved = sum(value >= SOLVED for value in self.accuracies)

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from sandbox.runner.instant.curves import Curves, Groups
+from sandbox.runner.instant.curves import Curves, Teams
 from sandbox.runner.instant.histogram import Histogram
 from sandbox.runner.instant.knobs import EPOCHS, FIRST_EPOCHS, check_knobs
 
@@ -38,7 +38,7 @@ class Session:
         """The newest request's number."""
         self.computed = 0
         self.given_up = 0
-        self._groups = Groups(threads)
+        self._teams = Teams(threads)
         self._wanted: dict[str, Any] | None = None
         self._curves: Curves | None = None
         self._many: Histogram | None = None
@@ -102,10 +102,10 @@ class Session:
         if self._curves is not None and self._curves.first_seconds is None:
             self.given_up += 1
             self._tell(self._curves)  # as far as it has come
-        self._curves = None  # its group may be the next one's
+        self._curves = None  # its team may be the next one's
         self._rows = self._frames = 0
         self._told = time.monotonic()
-        self._curves = Curves(number, knobs, self._groups)
+        self._curves = Curves(number, knobs, self._teams)
 
     def _cancel(self) -> None:
         if self._many is not None:
