@@ -11,6 +11,7 @@ from sandbox.store import Run
 from sandbox.store.again import safe_name
 from sandbox.store.compared import Compared
 from sandbox.ui import choices, links, study_files
+from sandbox.ui.anew import anew
 from sandbox.ui.compare_view import CompareView
 from sandbox.ui.complete import complete
 from sandbox.ui.gone import BETWEEN
@@ -67,7 +68,7 @@ def setups(view: CompareView, runs: Mapping[str, Run]) -> str:
     parts = []
     for run_id in view.runs:
         try:
-            parts.append(links.encode(complete(choices.catalogue(), runs[run_id].experiment)))
+            parts.append(links.encode(complete(choices.catalogue(), anew(runs[run_id].experiment))))
         except (SandboxError, KeyError):
             parts.append("")
     return BETWEEN.join(parts)

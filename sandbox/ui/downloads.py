@@ -13,6 +13,7 @@ from sandbox.store.again import python_script, safe_name, toml_text
 from sandbox.store.export import csv_text
 from sandbox.store.tables import event_table, reading_tables, scalar_table
 from sandbox.ui import links, making, study_files
+from sandbox.ui.anew import anew
 from sandbox.ui.settings import Plain
 
 
@@ -32,7 +33,7 @@ def menu(run: Run, key: str) -> None:
     with made, st.container(gap=None):
         st.caption("In some seconds, with progress")
         making.choices(run, key, dark=st.context.theme.type == "dark")
-    link({name: value for name, value in run.experiment.items() if name != "fork"}, key)
+    link(anew(run.experiment), key)
 
 
 def link(plain: Plain, key: str) -> None:

@@ -8,6 +8,7 @@ from sandbox.foundations.errors import SandboxError
 from sandbox.live.panels import Panel, declare_panels
 from sandbox.store import Run
 from sandbox.ui import choices, links, session, study_files, view_link
+from sandbox.ui.anew import anew
 from sandbox.ui.complete import complete
 from sandbox.ui.words import escaped
 
@@ -40,7 +41,7 @@ def address(run_id: str, run: Run | None) -> str:
     if run is None:
         return found
     try:
-        plain = complete(choices.catalogue(), {k: v for k, v in run.experiment.items() if k != "fork"})
+        plain = complete(choices.catalogue(), anew(run.experiment))
     except SandboxError:  # settings that this version cannot write: the run's own folder has them
         return found
     return f"{found}&{links.PARAMETER}={links.encode(plain)}"

@@ -17,7 +17,7 @@ def heading(run_id: str) -> None:
     """The run's name and what it trains, in the words of its difference to a preset."""
     queued = queue.state(run_id)
     name = queued.name if queued else run_id
-    plain = training.experiment_of(run_id)
+    plain = training.experiment_of(run_id, renamed=True)
     row = st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute")
     row.subheader(escaped(name), anchor=False, width="content")
     if plain is not None:

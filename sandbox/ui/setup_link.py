@@ -35,7 +35,7 @@ def follow() -> None:
         except SandboxError as error:
             session.notice(str(error))
     elif run_id is not None and session.draft() is None:
-        plain = training.experiment_of(run_id)
+        plain = training.experiment_of(run_id, renamed=True)
         if plain is not None:
             session.set_draft(plain)
 

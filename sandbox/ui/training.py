@@ -14,13 +14,11 @@ from sandbox.runner.forking import enqueue_fork
 from sandbox.runner.live_requests import request_change
 from sandbox.store import Run
 from sandbox.ui import choices, pending, session
+from sandbox.ui.anew import anew
 from sandbox.ui.changes import changes
 from sandbox.ui.complete import complete
 from sandbox.ui.settings import Plain
 from sandbox.ui.words import code, count, escaped, size, whole
-
-OWNER = session.ANYBODY
-"""Everybody who gave no name."""
 
 PATIENCE = 1.0
 """Seconds that a page waits for a change that it has asked for."""
@@ -131,7 +129,10 @@ def _fork(run: Run, plan: Plan) -> None:
         if not answer["ok"]:
             session.notice(answer["error"])
             return
-        st.query_params[RUN] = enqueue_fork(run, answer["plain"], session.owner(), session.device())
+        st.query_params[RUN] = enqueue_fork(
+            run, answer["plain"], session.owner(), session.device(),
+            flops=answer["cost"]["flops"], keeps_on=session.keeps_on(),
+        )  # fmt: skip
     except SandboxError as error:
         session.notice(str(error))
 
@@ -165,12 +166,15 @@ def cost_sentences(answer: dict[str, Any]) -> list[str]:
     ]
 
 
-def experiment_of(run_id: str) -> Plain | None:
-    """The complete settings of a run, from its folder or the queue; None where they are not readable here."""
+def experiment_of(run_id: str, renamed: bool = False) -> Plain | None:
+    """The complete settings of a run, from its folder or the queue; None where they are not readable here.
+
+    Of a fork what its arms went on with, `renamed` as a run from step 0 may call them.
+    """
     run = session.run(run_id)
     plain = run.experiment if run is not None else queued_plain(run_id)
     try:
-        return None if plain is None else complete(choices.catalogue(), plain)
+        return None if plain is None else complete(choices.catalogue(), anew(plain, renamed))
     except SandboxError:
         return None
 
