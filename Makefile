@@ -58,7 +58,7 @@ test-long: setup-dev browser
 test-combinations: setup-dev
 	$(BIN)/python -m pytest tests/combinations -n 2 -m combinations $(ARGS)
 
-## test-faults: kills, full disk, clock jumps and damage, at length (docs/reliability.md)
+## test-faults: kills, full disk, clock jumps, damage and many viewers, at length (docs/reliability.md)
 test-faults: setup-dev
 	$(BIN)/python -m pytest tests/faults -m faults -s $(ARGS)
 
