@@ -22,7 +22,7 @@ PAGES = {
     "/run?run=looked-at": ".acs-live[data-step]",
     "/compare?runs=looked-at": ".js-plotly-plot",
     "/gallery": ".st-key-gallery-card-looked-at",
-    "/study?study=looked-over": ".js-plotly-plot",
+    "/study?study=looked-over": "h1 >> text=Looked over",
     "/reference": "[role=tab]",
     "/instant": ".acs-instant[data-epoch='300']",
 }
@@ -54,7 +54,9 @@ def study(app: App, finished: str) -> None:
     """A study of one point, which is done."""
     with open_run(app.runs / finished) as run:
         point = StudyPoint(finished, {"model.d_model": 8}, run.experiment, {"flops": 1e6})
-        write_study(Study("looked-over", "Looked over", "ann", "cpu", 1.0, ("model.d_model",), (point,)))
+        write_study(
+            Study("looked-over", "Looked over", "ann", "cpu", 1.0, ("model.d_model",), (point,)), app.runs
+        )
 
 
 def settled(page: Page) -> None:
