@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from sandbox.figures.drawing import Drawing, blank, literal, says
+from sandbox.figures.drawing import Drawing, blank, literal, says, shares
 from sandbox.figures.palette import arm_style
 from sandbox.mathematics.statistics import mean_band
 from sandbox.store.study_table import number_of
@@ -24,8 +24,13 @@ class Swept:
     """Whether the run is over; else these are the numbers so far."""
 
 
-def sweep_figure(swept: Sequence[Swept], key: str, metric: str, log: bool, dark: bool) -> Drawing:
-    """`metric` over the knob `key`, a line per arm; `log` is for a knob of positive numbers."""
+def sweep_figure(
+    swept: Sequence[Swept], key: str, metric: str, log: bool, dark: bool, *, share: bool = False
+) -> Drawing:
+    """`metric` over the knob `key`, a line per arm; `log` is for a knob of positive numbers.
+
+    A metric that is a `share` is written in percent.
+    """
     shown = [one for one in swept if len(one.finals)]
     if not shown:
         return says(f"No point has recorded {metric} yet.", dark)
@@ -67,6 +72,8 @@ def sweep_figure(swept: Sequence[Swept], key: str, metric: str, log: bool, dark:
         figure.update_xaxes(type="category", categoryorder="array", categoryarray=values)
     elif log and all(number is not None and number > 0 for number in numbers):
         figure.update_xaxes(type="log")
+    if share:
+        shares(figure)
     return Drawing(figure, tuple(_notes(swept)), _alt(shown, key, metric))
 
 

@@ -14,10 +14,10 @@ from sandbox.store.run_reader import open_run
 from sandbox.store.study import Study
 
 METRICS = {
-    "test_accuracy": "Test accuracy",
-    "test_loss": "Test loss",
-    "train_accuracy": "Train accuracy",
-    "train_loss": "Train loss",
+    "test_accuracy": "Held-out accuracy",
+    "test_loss": "Held-out loss",
+    "train_accuracy": "Training accuracy",
+    "train_loss": "Training loss",
 }
 """What a study can be seen by: values of the last evaluation, by curve."""
 

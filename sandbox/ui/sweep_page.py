@@ -9,7 +9,8 @@ from sandbox.runner import sweeping
 from sandbox.runner.control import ensure_supervisor
 from sandbox.store.study import Study, read_study, studies
 from sandbox.store.study_table import METRICS, final_table, number_of
-from sandbox.ui import navigation, session, setup_link, study_tabs
+from sandbox.ui import compare_words, navigation, session, setup_link, study_tabs
+from sandbox.ui.named import setting_title, setting_value
 from sandbox.ui.study import is_dark
 from sandbox.ui.words import ago, code, count, duration, escaped, whole
 
@@ -47,7 +48,7 @@ def show() -> None:
     arms = len(study.points[0].plain["arms"]) if study.points else 0
     seeds = len(study.points[0].plain["seeds"]) if study.points else 0
     st.caption(
-        f"{count(len(study.points), 'point')} over {escaped(', '.join(study.keys)) or 'nothing'}, "
+        f"{count(len(study.points), 'point')} over {_titles(study) or 'nothing'}, "
         f"{count(arms, 'arm')} and {count(seeds, 'seed')} each · by {escaped(study.owner)}, "
         f"{ago(study.created)} · {code(study.id)}"
     )
@@ -99,15 +100,15 @@ def _points(study: Study, seen: list[str]) -> None:
     more = f", about {duration(left.seconds_left)} left" if left.seconds_left else ""
     st.progress(min(1.0, left.share), text=f"{left.words}{more}")
     rows = final_table(study, states)
+    settings = " | ".join(escaped(setting_title(key)) for key in study.keys)
     lines = [
-        f"| Point | {' | '.join(code(key) for key in study.keys)} | State | Step | Arm | Seeds | "
-        f"{' | '.join(METRICS.values())} |",
+        f"| Point | {settings} | State | Step | Arm | Seeds | {' | '.join(METRICS.values())} |",
         "|---" * (6 + len(study.keys) - 1 + len(METRICS)) + "|",
     ]
     for row in rows:
         one = now[row.point]
-        values = [code(str(row.values.get(key, "—"))) for key in study.keys]
-        numbers = [_number(row.mean(metric)) for metric in METRICS]
+        values = [escaped(setting_value(key, row.values.get(key))) for key in study.keys]
+        numbers = [_number(metric, row.mean(metric)) for metric in METRICS]
         first = row.arm == rows[0].arm
         step = f"{whole(one.step)} of {whole(one.steps)}" if first else ""
         cells = [
@@ -126,12 +127,16 @@ def _points(study: Study, seen: list[str]) -> None:
                 navigation.link("run", str(number), run=point.run)
 
 
+def _titles(study: Study) -> str:
+    return escaped(", ".join(setting_title(key) for key in study.keys))
+
+
 def _state(state: str) -> str:
     return WORDS.get(state, state.capitalize())
 
 
-def _number(value: float | None) -> str:
-    return "—" if value is None else f"{value:.4g}"
+def _number(metric: str, value: float | None) -> str:
+    return "—" if value is None else compare_words.number(metric, value)
 
 
 def _figure(study: Study, states: list[str]) -> None:
@@ -140,7 +145,7 @@ def _figure(study: Study, states: list[str]) -> None:
         return
     st.subheader("Over one knob", anchor=False)
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="study.choices")
-    key = row.selectbox("Knob", study.keys, key="study.key", width=260)
+    key = row.selectbox("Knob", study.keys, key="study.key", width=260, format_func=setting_title)
     metric = row.selectbox(
         "Number", list(METRICS), format_func=METRICS.__getitem__, key="study.metric", width=200
     )
@@ -148,7 +153,9 @@ def _figure(study: Study, states: list[str]) -> None:
     for other in study.keys:
         if other != key:
             choices = list(dict.fromkeys(_value(point.values.get(other)) for point in study.points))
-            held[other] = row.selectbox(escaped(other), choices, key=f"study.held.{other}", width=180)
+            held[other] = row.selectbox(
+                escaped(setting_title(other)), choices, key=f"study.held.{other}", width=180
+            )
     numbers = [number_of(point.values.get(key)) for point in study.points]
     spread = all(number is not None and number > 0 for number in numbers)
     log = spread and row.toggle("Log axis", value=_wide(numbers), key="study.log")
@@ -159,7 +166,9 @@ def _figure(study: Study, states: list[str]) -> None:
         for line in final_table(study, states)
         if all(_value(line.values.get(other)) == value for other, value in held.items())
     ]
-    drawing = sweep_figure(swept, key, METRICS[metric], bool(log), is_dark())
+    drawing = sweep_figure(
+        swept, setting_title(key), METRICS[metric], bool(log), is_dark(), share=compare_words.is_share(metric)
+    )
     study_tabs.place(drawing, "study.sweep")
 
 

@@ -37,11 +37,11 @@ def opened(open_page: Open, study: Study) -> AppTest:
 def test_a_study_lists_its_points_and_what_they_came_to(open_page: Open, study: Study) -> None:
     app = opened(open_page, study)
     words = said(app)
-    assert app.title[0].value == r"Two \*widths\*" and "2 points over model.d_model" in words
+    assert app.title[0].value == r"Two \*widths\*" and "2 points over Architecture: width d_model" in words
     table = next(element.value for element in app.markdown if element.value.startswith("| Point"))
     lines = table.splitlines()
     assert len(lines) == 2 + 2 * 2 and len({line.count("|") for line in lines}) == 1
-    assert "| 1 | `4` | Done | 4 of 4 | `standard` | 2 of 2 |" in table and "Not begun" in table
+    assert "| 1 | 4 | Done | 4 of 4 | `standard` | 2 of 2 |" in table and "Not begun" in table
     assert len(app.get("plotly_chart")) == 1
 
 
