@@ -19,7 +19,7 @@ from sandbox.runner.instant.team import Team
 
 SEEDS_PER_THREAD = 2
 """Seeds trained together: few, so that the first bars stand soon."""
-EPOCHS_OF_TURN = 2
+EPOCHS_OF_TURN = 5
 LOOK_EVERY = 50
 """Epochs between two looks at whether a seed has solved the task."""
 
