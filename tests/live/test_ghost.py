@@ -14,6 +14,8 @@ from sandbox.live.updates import Cursor, next_update
 from sandbox.live.wire import decode
 from sandbox.runner.fork_plan import Plan, forked
 from sandbox.runner.forking import make_folder
+from sandbox.store import open_run
+from sandbox.store.check import check_folder
 from tests.runner.small import tiny_experiment
 
 
@@ -57,3 +59,16 @@ def test_a_run_without_a_parent_has_no_such_column(feeds: tuple[Feed, Feed]) -> 
     parent, _ = feeds
     assert hello(parent, steer=True)["parent"] is None
     assert not [name for name in parent.columns() if name.startswith("parent/")]
+
+
+def test_a_parents_past_is_sound_and_counts_as_nothing_that_the_run_recorded(
+    feeds: tuple[Feed, Feed],
+) -> None:
+    _, child = feeds
+    assert check_folder(child.folder).sound
+    with open_run(child.folder) as run:
+        told = run.since(-1)
+        assert (told.scalars, told.readings, told.step) == ({}, {}, -1)
+        assert run.group_curve("parent/loss", run.arms[0])[0][-1] == 9
+        steps, values = run.reading_column("parent/theta", "lower", run.arms[0])
+        assert steps[-1] == 9 and values.shape[1] == len(run.seeds)
