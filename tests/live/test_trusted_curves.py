@@ -1,5 +1,6 @@
 """Curves one can trust: nothing that was measured vanishes, is replaced, or is smoothed unseen (C1 to C8)."""
 
+import itertools
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -86,6 +87,18 @@ def test_chance_and_majority_are_drawn_and_named(page: Page) -> None:
         part for word in words(page, "accuracy") for part in word.split(" · ")
     }
     assert "chance (ln 2)" in words(page, "loss")
+
+
+@pytest.mark.parametrize("kind", ["loss", "accuracy"])
+def test_labels_of_levels_overprint_neither_one_another_nor_the_axis(page: Page, kind: str) -> None:
+    said = [call["given"] for call in calls(page, kind, "fillText")]
+    labels = [g for g in said if any(name in str(g[0]) for name in ("chance", "majority"))]
+    box = page.locator(f'[data-kind="{kind}"] canvas').bounding_box()
+    assert labels and box is not None
+    boxes = [(x, x + 5 * len(text), y - 6, y + 6) for text, x, y in labels]
+    assert all(left >= 46 and right <= box["width"] + 20 for left, right, _, _ in boxes)
+    for a, b in itertools.combinations(boxes, 2):
+        assert a[1] <= b[0] or b[1] <= a[0] or a[3] <= b[2] or b[3] <= a[2]
 
 
 def test_smoothing_is_off_at_first_named_when_on_and_never_touches_accuracy_or_brackets(page: Page) -> None:
