@@ -170,7 +170,7 @@ def test_a_spike_of_one_step_in_fifty_thousand_is_seen_and_the_thinning_said(
     with replayed(tmp_path / "run", browser) as page:
         panel = page.locator('[data-kind="loss"]')
         panel.get_by_role("button", name="every step").click()
-        expect(panel.locator(".acs-foot")).to_contain_text("50 001 rows shown as")
+        expect(panel.locator(".acs-foot")).to_contain_text("50,001 rows shown as")
         box = panel.locator("canvas").bounding_box()
         assert box is not None
         drawn = [call["given"] for call in calls(page, "loss", "lineTo") if call["width"] == 0.8]
