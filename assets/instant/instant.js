@@ -1,7 +1,7 @@
 // Entry of the Instant page: knobs on the left; what they train is drawn anew while they are turned.
 
 import { Before } from "./before.js";
-import { el, number, setText } from "./dom.js";
+import { calm, el, number, setText } from "./dom.js";
 import { Model } from "./model.js";
 import { Panel } from "./panel.js";
 import { Pictures } from "./pictures.js";
@@ -140,7 +140,8 @@ class Instant {
     if (fresh && head.first_seconds) this.firsts.push(performance.now());
     this.add(head);
     this.spent = performance.now() - began;
-    this.schedule();
+    // Where motion is unwelcome, curves do not grow: they come whole.
+    if (!calm() || head.first_seconds) this.schedule();
   }
 
   // The first points of a computation: what stood there becomes the pale line, once for each rest.

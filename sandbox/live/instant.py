@@ -23,6 +23,8 @@ MOST_PAGES = 24
 """Pages for which one app trains; they take turns of a few milliseconds."""
 COME_WITHIN = 20.0
 """Seconds that a worker has to come."""
+SPEAK_WITHIN = 5.0
+"""Seconds in which whoever comes has to say the secret."""
 MAX_REQUEST = 2000
 LEAST_GAP = 0.004
 """Seconds between two requests of one page that are taken up: nobody turns a knob faster."""
@@ -72,7 +74,9 @@ class Trainer:
         self._arrived = asyncio.get_running_loop().create_future()
 
         async def met(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            said = await reader.readline()
+            said = b""
+            with contextlib.suppress(TimeoutError, ValueError, OSError):  # silent, endless, or gone
+                said = await asyncio.wait_for(reader.readline(), SPEAK_WITHIN)
             if self._arrived is None or self._arrived.done():
                 writer.close()
             elif hmac.compare_digest(said.strip(), secret.encode()):

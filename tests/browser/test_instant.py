@@ -76,6 +76,20 @@ def test_keys_turn_a_knob_and_what_depends_on_it_follows(app: App, open_page: Op
     page.wait_for_function(f"(before) => ({PICTURE})('E + P') !== before", arg=before)
 
 
+def test_where_motion_is_unwelcome_curves_come_whole(app: App, open_page: Open) -> None:
+    page = open_page(f"{app.address}/instant?d_model=8&d_ff=64", reduced_motion="reduce")
+    page.wait_for_selector(AT_REST)
+    page.evaluate(
+        "() => { window.epochs = []; document.querySelector('.acs-instant')"
+        ".addEventListener('acs-drawn', ({ detail }) => window.epochs.push(detail.epoch)); }"
+    )
+    slider(page, "learning_rate").focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("window.epochs.at(-1) === 300 && window.epochs.length > 1")
+    fresh = page.evaluate("window.epochs.filter((epoch) => epoch < 300)")
+    assert fresh and min(fresh) >= 100
+
+
 def test_the_address_and_the_sandbox_get_the_settings(app: App, open_page: Open) -> None:
     page = open_page(f"{app.address}/instant?learning_rate=0.0111&d_ff=8")
     page.wait_for_selector(AT_REST)

@@ -131,7 +131,9 @@ def reach(page: Page, selector: str, presses: int) -> None:
     pytest.fail(f"{selector} was not reached within {presses} presses of Tab")
 
 
-@pytest.mark.parametrize("path", ["/", "/sandbox", "/_stcore/health", "/_stcore/stream", "/live/ws/x"])
+@pytest.mark.parametrize(
+    "path", ["/", "/sandbox", "/_stcore/health", "/_stcore/stream", "/live/ws/x", "/live/instant/x"]
+)
 def test_a_foreign_host_is_refused(app: App, path: str) -> None:
     assert asked(app, path, f"localhost:{app.port}") != 403
     assert asked(app, path, "evil.example") == 403
