@@ -94,7 +94,7 @@ def _made(folder: Path) -> Path:
 
 
 def test_a_pause_shows_between_two_blocks_of_an_evaluation(tmp_path: Path) -> None:
-    execution = Execution(tiny_experiment(), tmp_path / "run")
+    execution = Execution(tiny_experiment(), tmp_path / "run", engine="torch")
     shown: list[str] = []
     prepare = execution._prepare
 
