@@ -79,7 +79,7 @@ def test_arms_are_compared_and_the_address_restores_what_is_shown(
     page.locator(f".st-key-gallery-card-{finished} [data-testid=stCheckbox] label").click()
     page.get_by_role("button", name="Compare 1 run").click()
     expect(page.locator(".js-plotly-plot")).to_be_visible()
-    expect(page.get_by_text(re.compile("At step 160, test_accuracy, mean over seeds"))).to_be_visible()
+    expect(page.get_by_text(re.compile("At step 160, held-out accuracy, mean over seeds"))).to_be_visible()
     page.get_by_role("radio", name="Difference").click()
     expect(page.get_by_text(re.compile("percentile bootstrap of the paired mean"))).to_be_visible()
     assert max(page.evaluate(OVERFLOW)) <= 0
