@@ -29,9 +29,11 @@ SMALL: Plain = {
     "seeds": [0],
     "arms": ["standard", "spectral:shift=0.5"],
 }  # fmt: skip
-"""An experiment whose steps cost a few milliseconds, so that what is timed is the app."""
+"""An experiment whose steps cost a few milliseconds at most, so that what is timed is the app."""
 
-LONG = SMALL | {"steps": 50_000}
+LONG = SMALL | {"batch_size": 256, "steps": 500_000}
+"""Minutes of training, compiled too: no test sees its end."""
+
 SHORT = SMALL | {"steps": 160, "seeds": [0, 1]}
 
 
