@@ -1,9 +1,11 @@
 // The small buttons of a panel: which curves, which scale, which embeddings, which groups of rows.
 
 import { el } from "./dom.js";
+import { prose } from "./formula.js";
 import { REACHES } from "./smooth.js";
 
-const chip = (label, pressed, act, more = {}) => el("button", { type: "button", class: "acs-chip", "aria-pressed": String(pressed), onclick: act, ...more }, label);
+// A sign such as W_Q is shown with its index low, and is called as it is written.
+const chip = (label, pressed, act, more = {}) => el("button", { type: "button", class: "acs-chip", "aria-pressed": String(pressed), "aria-label": label.includes("_") ? label : null, onclick: act, ...more }, ...prose(label));
 
 // One of several: pressing one lets the others go.
 function oneOf(labels, chosen, choose) {
