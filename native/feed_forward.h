@@ -13,9 +13,8 @@ inline Matrix<const float> transposed(const float* at, int ins) { return {at, 1,
 // Of `n` rows: `in` and `out` (row, d), `hidden` and `slope` (row, d_ff).
 inline void feed_forward(const EncoderModel& m, const EncoderLayer& p, const float* theta, Vec* in, Vec* hidden,
                          Vec* slope, Vec* out, int n) {
-    for (int t = 0; t < n; t++)
-        for (int j = 0; j < m.d_ff; j++) hidden[t * m.d_ff + j] = all(theta[p.up_bias + j]);
-    product(rows_of(hidden, m.d_ff), rows_of(in, m.d), transposed(theta + p.up, m.d), n, m.d_ff, m.d, true);
+    product(rows_of(hidden, m.d_ff), rows_of(in, m.d), transposed(theta + p.up, m.d), n, m.d_ff, m.d, false,
+            theta + p.up_bias);
     for (int t = 0; t < n; t++) {
         for (int j = 0; j < m.d_ff; j++) {
             const Gelu g = gelu(hidden[t * m.d_ff + j]);
@@ -23,9 +22,8 @@ inline void feed_forward(const EncoderModel& m, const EncoderLayer& p, const flo
         }
         breathe(int64_t(OF_GELU) * m.d_ff);
     }
-    for (int t = 0; t < n; t++)
-        for (int k = 0; k < m.d; k++) out[t * m.d + k] = all(theta[p.down_bias + k]);
-    product(rows_of(out, m.d), rows_of(hidden, m.d_ff), transposed(theta + p.down, m.d_ff), n, m.d, m.d_ff, true);
+    product(rows_of(out, m.d), rows_of(hidden, m.d_ff), transposed(theta + p.down, m.d_ff), n, m.d, m.d_ff, false,
+            theta + p.down_bias);
 }
 
 // What is wanted of `in`, from what is `wanted` of `out`; gradients are added to `of_row`.

@@ -23,10 +23,11 @@ Matrix<T> turned(Matrix<T> m) {
 }
 
 template <int R, int C, class B>
-inline void tile(Matrix<Vec> out, Matrix<Vec> a, Matrix<B> b, int n, int r0, int c0, bool add) {
+inline void tile(Matrix<Vec> out, Matrix<Vec> a, Matrix<B> b, int n, int r0, int c0, bool add, const float* bias) {
     Vec sum_of[R][C];
-    for (int r = 0; r < R; r++)
-        for (int c = 0; c < C; c++) sum_of[r][c] = add ? out(r0 + r, c0 + c) : Vec{};
+    for (int c = 0; c < C; c++)
+        for (int r = 0; r < R; r++)
+            sum_of[r][c] = add ? out(r0 + r, c0 + c) : all(bias ? bias[c0 + c] : 0.0f);
     for (int k = 0; k < n; k++) {
         Vec left[R];
         for (int r = 0; r < R; r++) left[r] = a(r0 + r, k);
@@ -40,20 +41,23 @@ inline void tile(Matrix<Vec> out, Matrix<Vec> a, Matrix<B> b, int n, int r0, int
 }
 
 template <int R, class B>
-inline void strip(Matrix<Vec> out, Matrix<Vec> a, Matrix<B> b, int columns, int n, int r0, bool add) {
+inline void strip(Matrix<Vec> out, Matrix<Vec> a, Matrix<B> b, int columns, int n, int r0, bool add,
+                  const float* bias) {
     constexpr int C = R == 1 ? 8 : 4;  // enough sums side by side to hide what one takes
     int c = 0;
-    for (; c + C <= columns; c += C) tile<R, C>(out, a, b, n, r0, c, add);
-    for (; c < columns; c++) tile<R, 1>(out, a, b, n, r0, c, add);
+    for (; c + C <= columns; c += C) tile<R, C>(out, a, b, n, r0, c, add, bias);
+    for (; c < columns; c++) tile<R, 1>(out, a, b, n, r0, c, add, bias);
     breathe(int64_t(R) * columns * n);
 }
 
-// out (rows, columns) = a (rows, n) b (n, columns), or added to out. `b` holds weights or activations.
+// out (rows, columns) = a (rows, n) b (n, columns), or added to out, or to a bias (columns). `b` holds weights
+// or activations.
 template <class B>
-void product(Matrix<Vec> out, Matrix<Vec> a, Matrix<B> b, int rows, int columns, int n, bool add = false) {
+void product(Matrix<Vec> out, Matrix<Vec> a, Matrix<B> b, int rows, int columns, int n, bool add = false,
+             const float* bias = nullptr) {
     int r = 0;
-    for (; r + 4 <= rows; r += 4) strip<4>(out, a, b, columns, n, r, add);
-    for (; r < rows; r++) strip<1>(out, a, b, columns, n, r, add);
+    for (; r + 4 <= rows; r += 4) strip<4>(out, a, b, columns, n, r, add, bias);
+    for (; r < rows; r++) strip<1>(out, a, b, columns, n, r, add, bias);
 }
 
 template <int R, int C>
