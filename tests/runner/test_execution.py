@@ -61,8 +61,9 @@ def test_live_readings_change_no_bit(tmp_path: Path, monkeypatch: pytest.MonkeyP
     for name, value in {"EVERY": 0.0, "TRAINER_SHARE": 1e9, "READER_SHARE": 1e9}.items():
         monkeypatch.setattr(f"sandbox.runner.live_readings.{name}", value)
     monkeypatch.setattr("sandbox.runner.timetable.snapshot_budget", lambda *_: 4)
-    unwatched = sandbox.train(tiny_experiment(steps=64), out=tmp_path / "unwatched")
-    Execution(tiny_experiment(steps=64), tmp_path / "watched", live=True).run()
+    # The torch engine is slow enough for the reader to start before the run ends.
+    unwatched = sandbox.train(tiny_experiment(steps=64), out=tmp_path / "unwatched", engine="torch")
+    Execution(tiny_experiment(steps=64), tmp_path / "watched", live=True, engine="torch").run()
     watched = open_run(tmp_path / "watched")
     assert len(watched.reading_steps("theta", "standard")) > len(unwatched.reading_steps("theta", "standard"))
     assert_same_numbers(unwatched, watched, live=True)
