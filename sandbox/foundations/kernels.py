@@ -17,7 +17,7 @@ WIDEST_FIRST = {
 }
 """Builds for x86-64 and the processor flags (as Linux names them) that each needs."""
 
-BUILD_IT = "`make native` builds it where a C++ compiler is installed; everything works without"
+BUILD_IT = "where a C++ compiler is installed, make native builds it for the next start of the app"
 
 
 def usable_builds(flags: set[str], machine: str) -> tuple[str, ...]:

@@ -24,11 +24,13 @@ CREATE TABLE IF NOT EXISTS paces(
 WARM_UP = "warm-up of both engines"
 """The fact that holds what `sandbox.runner.warm_up` measured."""
 
-ROUGH = (2e-3, 1.5e9)
+ROUGH = (1e-3, 3e10)
 """Seconds of a step that does nothing, and operations per second, before anything was measured here."""
 
 KEPT = 400
 """Runs whose pace is remembered."""
+
+WARMED_UP = "from a warm-up of this machine, within a factor of three"
 
 NEAREST = 5
 """Past runs that an estimate looks at."""
@@ -46,6 +48,8 @@ class Past:
     same: str
     flops: float
     seconds: float
+    warm_up: bool = False
+    """Whether it is a few steps of the warm-up rather than a run of somebody's."""
 
 
 @dataclass(frozen=True)
@@ -78,9 +82,11 @@ class Pace:
         )[:NEAREST]
         if near:
             log = median(math.log(past.seconds / self._unlearned(past.flops)) for past in near)
-            return Guess(first * math.exp(log), f"from {_runs(len(near))} of this kind here")
+            runs = sum(not past.warm_up for past in near)
+            basis = f"from {_runs(runs)} of this kind here" if runs else WARMED_UP
+            return Guess(first * math.exp(log), basis)
         if self.warm_up:
-            return Guess(first, "from a warm-up of this machine, within a factor of three")
+            return Guess(first, WARMED_UP)
         return Guess(first, "a first guess, within a factor of five")
 
     def _unlearned(self, flops: float) -> float:
@@ -116,7 +122,10 @@ def read_pace(connection: sqlite3.Connection) -> Pace:
         "SELECT device, family, same, flops, seconds FROM paces ORDER BY at DESC LIMIT ?", (KEPT,)
     )
     warm = [(float(flops), float(seconds)) for flops, seconds in measured["line"]]
-    return Pace(warm, [*(Past(*row) for row in past), *(Past("cpu", *row) for row in measured["past"])])
+    steps = [
+        Past("cpu", family, same, flops, seconds, True) for family, same, flops, seconds in measured["past"]
+    ]
+    return Pace(warm, [*(Past(*row) for row in past), *steps])
 
 
 def remember(
