@@ -49,7 +49,8 @@ export class Success {
 
   sentence() {
     const { n, of, solved, low, high, threshold, left, seconds, done, cancelled, solved_at: at } = this.found;
-    const times = at.filter((epoch) => epoch !== null).sort((a, b) => a - b), middle = times.length ? `, half of them by epoch ${times[(times.length - 1) >> 1]}` : "";
+    // At first: a seed may have lost the task again for a while.
+    const times = at.filter((epoch) => epoch !== null).sort((a, b) => a - b), by = times[(times.length - 1) >> 1], middle = times.length > 1 ? `, half of them first by epoch ${by}` : times.length ? `, first by epoch ${by}` : "";
     const state = cancelled ? `ended after ${n} of ${of} seeds` : done ? `all ${of} seeds in ${duration(seconds)}` : `${n} of ${of} seeds · ${left === null ? "" : `${duration(left)} left`}`;
     return `${n ? `${solved} solved (held-out accuracy ≥ ${100 * threshold} %): ${share(solved / n)}, 95 % interval ${share(low)} to ${share(high)}${middle} · ` : ""}${state}`;
   }

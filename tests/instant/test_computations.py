@@ -10,6 +10,7 @@ from sandbox.runner.instant import histogram as of_many
 from sandbox.runner.instant.curves import SERIES, Curves, Teams
 from sandbox.runner.instant.histogram import Histogram
 from sandbox.runner.instant.knobs import check_knobs, experiment_plain
+from sandbox.runner.instant.team import Team
 
 KNOBS = check_knobs({"batch_size": 512, "d_ff": 8, "n_seeds": 3})
 """Four steps an epoch."""
@@ -96,3 +97,31 @@ def test_the_histogram_ends_every_seed_where_it_would_end_alone(monkeypatch: pyt
     assert found["accuracies"][4] == pytest.approx(float(alone.evaluate()["test_accuracy"][0]), abs=1e-5)
     assert found["solved"] == sum(value >= 0.98 for value in found["accuracies"])
     assert found["share"] == 1.0 and found["done"] and 0 <= found["low"] <= found["high"] <= 1
+
+
+class Scripted(Team):
+    """A team whose held-out accuracies are written down: one row for each look."""
+
+    def __init__(self, looks: list[list[float]]) -> None:
+        self.looks = iter(looks)
+
+    def advance(self, steps: int) -> None:
+        """Nothing is trained."""
+
+    def evaluate(self) -> dict[str, np.ndarray]:
+        return {"test_accuracy": np.array(next(self.looks))}
+
+
+def test_only_a_seed_that_ends_solved_has_an_epoch_of_success(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(of_many, "MANY_SEEDS", 4)
+    monkeypatch.setattr(of_many, "MANY_EPOCHS", 30)
+    monkeypatch.setattr(of_many, "LOOK_EVERY", 10)
+    # Solved and lost, never solved, solved and lost and solved again, solved in the end.
+    looks = [[0.99, 0.5, 0.98, 0.5], [1.0, 0.5, 0.7, 0.97], [0.9, 0.5, 0.99, 1.0]]
+    monkeypatch.setattr(of_many, "Team", lambda *_: Scripted(looks))
+    many = Histogram(1, KNOBS, threads=2)
+    while not many.done:
+        many.turn()
+    found = many.told()
+    assert found["solved_at"] == [None, None, 10, 30]
+    assert found["solved"] == sum(epoch is not None for epoch in found["solved_at"]) == 2

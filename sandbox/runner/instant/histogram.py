@@ -35,7 +35,7 @@ class Histogram:
         self.accuracies: list[float] = []
         """Held-out accuracy after the last epoch, of every seed that is done."""
         self.solved_at: list[int | None] = []
-        """The first look at which each of them had solved the task."""
+        """The first look at which each of those that end solved had solved the task; None for the others."""
         self._team: Team | None = None
         self._at: list[int | None] = []
         self._epoch = 0
@@ -65,7 +65,10 @@ class Histogram:
         if self._epoch < MANY_EPOCHS:
             return False
         self.accuracies += [float(value) for value in accuracy]
-        self.solved_at += self._at
+        # A seed that lost the task again is not solved, so neither does its epoch count.
+        self.solved_at += [
+            at if value >= SOLVED else None for at, value in zip(self._at, accuracy, strict=True)
+        ]
         self._team = None
         return True
 
