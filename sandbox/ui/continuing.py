@@ -22,6 +22,8 @@ KEPT = (
     "goes the same way, bit for bit."
 )
 MOST_STEPS = 1_000_000
+BESIDE_RAIL = "sandbox"
+"""The key of the run that stands beside the rail."""
 
 
 def ask(key: str, run: Run, what: str, step: int) -> None:
@@ -140,7 +142,7 @@ def read_seeds(text: str) -> list[int]:
 
 
 def start(key: str, run: Run, plan: Callable[[], Plan]) -> None:
-    """Check the plan with the trainer and put the new run in the queue; the address then names it."""
+    """Check the plan with the trainer and put the new run in the queue; the address then names it, and the rail follows."""
     try:
         ensure_supervisor()
         plain = forked(run, plan())
@@ -149,10 +151,14 @@ def start(key: str, run: Run, plan: Callable[[], Plan]) -> None:
             session.notice(answer["error"])
             return
         device = "cuda" if str(run.meta("device")).startswith("cuda") else "cpu"
-        st.query_params[training.RUN] = enqueue_fork(
+        made = enqueue_fork(
             run, answer["plain"], session.owner(), device,
             flops=answer["cost"]["flops"], keeps_on=session.keeps_on(),
         )  # fmt: skip
+        st.query_params[training.RUN] = made
+        followed = training.experiment_of(made, renamed=True) if key == BESIDE_RAIL else None
+        if followed is not None:  # else the rail would show as changes what nobody has changed in it
+            session.set_draft(followed)
         session.hold(f"{key}.continuing", None)
     except SandboxError as error:
         session.notice(str(error))

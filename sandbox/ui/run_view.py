@@ -45,9 +45,6 @@ def show(run_id: str, key: str) -> None:
         st.caption("The queue still lists the run; once its folder can be read again it is shown here.")
         st.fragment(_mend, run_every=TICK)(run_id)
         return
-    with st.container(key=f"{key}.above"):  # always there, so that what opens in it moves no view's place
-        if run is not None:
-            continuing.form(run, key)
     onward = None if run is None else partial(continuing.ask, key, run, continuing.FORK)
     live_view(
         run_id,
@@ -69,6 +66,10 @@ def show(run_id: str, key: str) -> None:
                     on_click=_ask,
                     args=(queue.requeue, run_id),
                 )
+        with st.container(
+            key=f"{key}.onward"
+        ):  # always there, so that what opens in it moves no figure's place
+            continuing.form(run, key)
         making.line(run, key)
         if state.state in ("running", "paused"):
             live_knobs.live_knobs(run, key)

@@ -80,6 +80,32 @@ def test_a_fork_waits_under_its_owners_name_with_what_it_costs(open_page: Open, 
     assert found is not None and found.seconds < 5 * (steps - 12), "its parent's steps count for nothing"
 
 
+@pytest.mark.parametrize("what", ["fork", "seeds"])
+def test_the_form_opens_under_the_button_that_asks_for_it(open_page: Open, trained: str, what: str) -> None:
+    app = settled(open_page("run", run=trained))
+    app = settled(app.button(key=f"run.ask.{what}").click().run())
+    drawn = list(app.main)
+    button = next(n for n, one in enumerate(drawn) if getattr(one, "key", None) == f"run.ask.{what}")
+    form = next(n for n, one in enumerate(drawn) if one.type == "form")
+    picture = next(n for n, one in enumerate(drawn) if one.type == "bidi_component")
+    assert picture < button < form
+
+
+@pytest.mark.parametrize("what", ["fork", "seeds"])
+def test_the_rail_follows_the_run_that_was_made_beside_it(open_page: Open, trained: str, what: str) -> None:
+    app = settled(open_page("sandbox", run=trained))
+    app = settled(app.button(key=f"sandbox.ask.{what}").click().run())
+    place = "sandbox.seeds" if what == "seeds" else "sandbox.fork.12"
+    app.number_input(key=f"{place}.steps").set_value(20)
+    if what == "fork":
+        app.number_input(key=f"{place}.all.optimizer.learning_rate").set_value(0.02)
+        app.number_input(key=f"{place}.{SPECTRAL}.projection.shift").set_value(2.0)
+    app = settled(app.button(key="sandbox.continuing.start").click().run())
+    assert address(app) != trained
+    assert app.number_input(key="run.steps").value == 20
+    assert app.button(key="sandbox.train").label == "Train again"
+
+
 def test_new_seeds_start_the_experiment_again(open_page: Open, trained: str) -> None:
     app = settled(open_page("run", run=trained))
     app = settled(app.button(key="run.ask.seeds").click().run())
