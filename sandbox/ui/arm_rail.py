@@ -21,7 +21,8 @@ Offer = tuple[str, VariantEntry, str]
 def arms(catalogue: Catalogue, draft: Plain) -> None:
     """Draw the arms of `draft`: standard, every variant that the model has a place for, and combinations."""
     on = trained(catalogue, draft)["arms"]
-    with st.expander(f"**Arms** · {len(on)} trained side by side", expanded=True, key="rail.Arms"):
+    how = " trained side by side" if len(on) > 1 else ""
+    with st.expander(f"**Arms** · {len(on)}{how}", expanded=True, key="rail.Arms"):
         _tick(
             "arm.standard", "Standard", any(map(is_standard, on)), _toggle_standard,
             "The model as it is below, nothing conditioned.",

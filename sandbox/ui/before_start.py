@@ -17,19 +17,39 @@ from sandbox.ui.words import count, duration, escaped, size
 PATIENCE = 1.0
 """Seconds that the estimate may take; while the trainer is busy there is none."""
 
+NO_ANSWER = "did not answer"
 OWNER, ON, ANSWER = "queue.owner", "queue.keeps_on", "queue.answer"
 
 
+def refusal(plain: Plain) -> str:
+    """Why the trainer refuses `plain`, as far as it has answered; empty where it has not, or would train it."""
+    asked, answer = session.held(ANSWER) or (None, {"ok": True})
+    return "" if asked != plain or answer["ok"] else str(answer["error"])
+
+
+def keep(plain: Plain, answer: dict[str, Any]) -> None:
+    """Remember what the trainer said of `plain`; that it has said nothing yet is no answer."""
+    if answer["ok"] or NO_ANSWER not in answer["error"]:
+        session.hold(ANSWER, (deepcopy(plain), answer))
+
+
 def estimate(plain: Plain) -> None:
-    """`3 seeds × 2 arms × 1,500 steps: about 4 min here`, or why this server would not train it."""
+    """`3 seeds × 2 arms × 1,500 steps: about 4 min here`; why not is said at the button that starts.
+
+    A refusal is asked again each time, since room and limits change without the settings.
+    """
     if not plain["arms"]:
         return
     try:
-        asked, answer = session.held(ANSWER) or (None, {})
-        if asked != plain:
+        asked, answer = session.held(ANSWER) or (None, {"ok": False})
+        if asked != plain or not answer["ok"]:
+            said = refusal(plain)
             answer = queue.check(plain, timeout=PATIENCE)
-            if answer["ok"]:
-                session.hold(ANSWER, (deepcopy(plain), answer))
+            keep(plain, answer)
+            if refusal(plain) != said:
+                st.rerun()  # the button stands above, and was drawn with what was known then
+        if not answer["ok"]:
+            return
         st.caption(escaped(sentence(answer)))
         engines = engines_of(answer)
         if engines:
@@ -39,9 +59,7 @@ def estimate(plain: Plain) -> None:
 
 
 def sentence(answer: dict[str, Any]) -> str:
-    """What the trainer's check of an experiment comes to here; empty while it has not answered."""
-    if not answer["ok"]:
-        return "" if "did not answer" in answer["error"] else str(answer["error"])
+    """What an experiment that the trainer has found good comes to here."""
     plain = answer["plain"]
     found = outlook_of_new(plain, answer["cost"]["flops"], session.owner(), session.device())
     extent = " × ".join((

@@ -15,16 +15,17 @@ def invitation(plain: Plain) -> None:
     """What the settings in the rail will train, and what there will be to see."""
     catalogue = choices.catalogue()
     task = catalogue.variant("task", plain["task"]["kind"])
+    alone = len(plain["arms"]) < 2
     st.subheader("Press Train, and watch", anchor=False)
     st.markdown(
-        f"**{escaped(task.title)}.** {escaped(task.sentence)} Here: {extent(plain)}. Arms with the same "
-        "seed see the same data in the same order. The run goes on when you close the page."
+        f"**{escaped(task.title)}.** {escaped(task.sentence)} Here: {extent(plain)}. "
+        f"{'' if alone else 'Arms with the same seed see the same data in the same order. '}The run goes on when you close the page."
     )
     left, right = st.columns([1.15, 1], gap="medium")
     with left:
-        st.markdown("**What is compared**")
+        st.markdown("**What is trained**" if alone else "**What is compared**")
         for arm in plain["arms"]:
-            _arm(catalogue, arm)
+            _arm(catalogue, arm, alone)
     with right, st.container(border=True, key="invitation.panels"):
         st.markdown("**What you will see**")
         panels = declare_panels()
@@ -37,13 +38,12 @@ def invitation(plain: Plain) -> None:
             st.markdown(f"{escaped(section)}  \n:gray[{escaped(titles)}]")
 
 
-def _arm(catalogue: Catalogue, arm: Plain) -> None:
+def _arm(catalogue: Catalogue, arm: Plain, alone: bool) -> None:
     with st.container(border=True, key=f"invitation.arm.{arm['name']}"):
         st.markdown(code(arm["name"]))
         if is_standard(arm):
-            st.caption(
-                "The model as the rail sets it, nothing conditioned. The other arms are compared with it."
-            )
+            others = "" if alone else " The other arms are compared with it."
+            st.caption(f"The model as the rail sets it, nothing conditioned.{others}")
         for slot in catalogue.slots:
             if slot in arm:
                 entry = catalogue.variant(slot, arm[slot]["kind"])

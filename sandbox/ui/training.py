@@ -13,7 +13,7 @@ from sandbox.runner.fork_plan import Plan, forked
 from sandbox.runner.forking import enqueue_fork
 from sandbox.runner.live_requests import request_change
 from sandbox.store import Run
-from sandbox.ui import choices, pending, session
+from sandbox.ui import before_start, choices, pending, session
 from sandbox.ui.anew import anew
 from sandbox.ui.changes import changes
 from sandbox.ui.complete import complete
@@ -30,13 +30,15 @@ RUN = "run"
 def train(plain: Plain) -> None:
     """Check `plain` with the trainer and put it in the queue; the address then names the run.
 
-    A refusal is one sentence on the page, and nothing has changed.
+    A refusal is one sentence at the button, and nothing has changed.
     """
     try:
         ensure_supervisor()
         answer = queue.check(plain)
         if not answer["ok"]:
-            session.notice(answer["error"])
+            before_start.keep(plain, answer)
+            if not before_start.refusal(plain):
+                session.notice(answer["error"])
             return
         st.query_params[RUN] = queue.enqueue(
             answer["plain"],
@@ -54,6 +56,7 @@ def button(plain: Plain, running: Plain | None, run: Run | None = None) -> None:
     if running and run is not None:
         running = pending.as_it_stands(running, run)
     different = changes(choices.catalogue(), running, plain) if running else []
+    refused = before_start.refusal(plain)
     label = f"{count(len(different), 'change')}: Start new" if different else "Train"
     if running and not different:
         label = "Train again"
@@ -62,13 +65,15 @@ def button(plain: Plain, running: Plain | None, run: Run | None = None) -> None:
         type="primary",
         key="sandbox.train",
         width="stretch",
-        disabled=not plain["arms"],
+        disabled=not plain["arms"] or bool(refused),
         on_click=train,
         args=(plain,),
         shortcut="Ctrl+Enter",
     )
     if not plain["arms"]:
         st.caption("Tick at least one arm.")
+    elif refused:
+        st.error(escaped(refused))
     if running and different and plain["arms"]:
         _instead(plain, running, run)
     for sentence in different[:6]:
@@ -145,7 +150,8 @@ def estimate(plain: Plain) -> None:
     with drawer:
         answer = queue.check(plain)
         if not answer["ok"]:
-            st.error(escaped(answer["error"]))
+            refused = before_start.NO_ANSWER not in answer["error"]  # which is said at the button
+            st.caption("Known once the settings can be trained." if refused else escaped(answer["error"]))
             return
         for sentence in cost_sentences(answer):
             st.markdown(sentence)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from sandbox.experiment.describe import check
 from sandbox.runner import queue
 from sandbox.runner.catalogue_file import write_catalogue
 from sandbox.ui import session
@@ -18,6 +19,7 @@ from tests.pages.conftest import Open, record, said, settled
 from tests.ui import described
 
 CATALOGUE = described.catalogue()
+SILENT = "The trainer did not answer within 1 s; it may be busy."
 
 
 def draft(app: AppTest) -> Plain:
@@ -167,13 +169,53 @@ def test_train_puts_the_settings_into_the_queue_and_the_run_into_the_address(ope
 
 def test_settings_that_contradict_each_other_get_the_trainers_sentence(open_page: Open) -> None:
     app = open_page("sandbox")
+    assert not app.button(key="sandbox.train").disabled
     app.number_input(key="architecture.encoder.n_heads").set_value(3)
-    app.run()
+    app = settled(app.run())
+    assert app.button(key="sandbox.train").disabled
+    (error,) = app.error
+    assert "cannot be split over 3 heads" in error.value
+    assert said(app).count("cannot be split") == 1 and len(app.toast) == 0
+    app.number_input(key="architecture.encoder.n_heads").set_value(2)
+    app = settled(app.run())
+    assert not app.button(key="sandbox.train").disabled and len(app.error) == 0
+
+
+def test_a_refusal_that_comes_with_the_click_is_said_once_at_the_button(
+    open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(plain: Plain, timeout: float = 10.0) -> dict[str, Any]:
+        return json.loads(json.dumps(check(plain))) if timeout > 5 else {"ok": False, "error": SILENT}
+
+    monkeypatch.setattr(queue, "check", busy)
+    app = open_page("sandbox")
+    app.number_input(key="architecture.encoder.n_heads").set_value(3)
+    app = settled(app.run())
+    assert not app.button(key="sandbox.train").disabled and len(app.error) == 0
     app.button(key="sandbox.train").click()
     app = settled(app.run())
-    assert "cannot be split over 3 heads" in said(app)
+    assert app.button(key="sandbox.train").disabled
+    assert said(app).count("cannot be split over 3 heads") == 1 and len(app.toast) == 0
     assert queue.states() == []
     assert "run" not in app.query_params
+
+
+def test_one_arm_is_compared_with_nothing(open_page: Open) -> None:
+    several, alone = "side by side", ("compared with it", "What is compared", "same data in the same order")
+    app = settled(open_page("sandbox"))
+    assert all(words in said(app) for words in alone)
+    assert several in rail_arms(app)
+    for box in [box for box in app.checkbox if box.value and box.key != "arm.standard"]:
+        if str(box.key).startswith("arm."):
+            app.checkbox(key=box.key).uncheck()
+            app.run()
+    assert names(settled(app)) == ["standard"]
+    assert not any(words in said(app) for words in alone)
+    assert rail_arms(app) == "**Arms** · 1"
+
+
+def rail_arms(app: AppTest) -> str:
+    return next(one.label for one in app.expander if one.label.startswith("**Arms**"))
 
 
 def test_size_and_cost_are_told_on_demand(open_page: Open) -> None:
