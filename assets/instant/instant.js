@@ -1,7 +1,7 @@
 // Entry of the Instant page: knobs on the left; what they train is drawn anew while they are turned.
 
 import { Before } from "./before.js";
-import { calm, el, number, setText } from "./dom.js";
+import { calm, el, number, setText, setWhole } from "./dom.js";
 import { Model } from "./model.js";
 import { Panel } from "./panel.js";
 import { Pictures } from "./pictures.js";
@@ -254,8 +254,8 @@ class Instant {
   // What the lines are, under each chart.
   explain({ declared, foot }) {
     const n = this.head?.seeds.length || 0;
-    if (declared.lines === "accuracy") setText(foot, "held-out rows are drawn as training rows are: some stand in both");
-    else setText(foot, [n > 1 ? `thick: mean of ${n} seeds · thin: each · band: least to greatest` : "one seed", this.ghost.series.size ? "pale dashes: before the knob moved" : ""].filter(Boolean).join(" · "));
+    if (declared.lines === "accuracy") setWhole(foot, "held-out rows are drawn as training rows are: some stand in both");
+    else setWhole(foot, [n > 1 ? `thick: mean of ${n} seeds · thin: each · band: least to greatest` : "one seed", this.ghost.series.size ? "pale dashes: before the knob moved" : ""].filter(Boolean).join(" · "));
   }
 
   // Pictures a second while a knob moves; at rest what one takes.
@@ -266,7 +266,7 @@ class Instant {
     this.firsts = this.firsts.filter((at) => now - at < RATE_OVER);
     const n = this.firsts.length, between = n > 2 ? (1000 * (n - 1)) / (this.firsts[n - 1] - this.firsts[0]) : 0;
     const pace = (this.pace = between || (head.first_seconds ? 1 / head.first_seconds : this.pace));
-    return pace ? `${what}: ${number(pace, 2)} /s` : what;
+    return pace ? `${what}, redrawn ${number(pace, 2)} times a second` : what;
   }
 
   write() {
@@ -274,7 +274,7 @@ class Instant {
     setText(this.state, this.complaint ? "Not trained" : working && !this.success.running ? "Training" : this.success.running ? "Many seeds" : "At rest");
     this.state.dataset.state = this.complaint ? "failed" : working || this.success.running ? "running" : "done";
     setText(this.rate, this.paceWords());
-    setText(this.tally, head ? `${head.computed} computed, ${head.given_up} given up · ${head.epoch} epochs after ${number(head.seconds, 2)} s` : "");
+    setText(this.tally, head ? `${head.computed} shown, ${head.given_up} overtaken by a newer value · ${head.epoch} epochs after ${number(head.seconds, 2)} s` : "");
     setText(this.said, this.complaint);
     this.said.hidden = !this.complaint;
     this.said.dataset.link = this.complaint ? "lost" : "";

@@ -8,6 +8,7 @@ import { band, beyond, cross, line, stroke, survey, window_ } from "./strokes.js
 import { armStyle, marker, prepare } from "./theme.js";
 
 const LEFT = 46, RIGHT = 10, TOP = 20, BOTTOM = 22, RAIL = 14;
+const MARK = 6;  // pixels that a marker reaches from its point
 const ALIKE = 4;  // pixels: reference lines hardly apart share a label
 
 export class Curves {
@@ -70,6 +71,12 @@ export class Curves {
     const words = this.levels(context, theme, view, y);  // beneath the curves
     for (const ghost of ghosts) this.ghost(context, theme, view, ghost, x0, x1);
     for (const line of lines) this.line(context, theme, line, x0, x1, until);
+    // What stands at the edge is whole.
+    context.restore();
+    context.save();
+    context.beginPath();
+    context.rect(LEFT - MARK, 0, width - RIGHT - LEFT + 2 * MARK, height - BOTTOM + MARK);
+    context.clip();
     for (const line of lines) this.marks(context, theme, line, x0, x1, until, rail, roof);
     writeLabels(context, theme, words, lines, this.area, until, this.labels);
     context.restore();
@@ -103,6 +110,7 @@ export class Curves {
     context.fillStyle = theme.faint;
     context.textAlign = "left";
     context.fillText(this.panel.unit, 2, 2);
+    context.fillText("step", 2, height - BOTTOM + 6);
     context.textAlign = "right";
     const least = this.log ? "≤ 0" : "at −∞", told = [[facts.below, least], [facts.above, "at ∞"], [facts.nan, "NaN"]].filter(([n]) => n);
     context.fillText(told.map(([n, where]) => `${counted(n, "point")} ${where}`).join(", "), right, 2);
@@ -193,7 +201,7 @@ export class Curves {
       const spacing = Math.max(1, Math.floor((end - from) / 3));
       for (let i = end - 1, k = 0; i >= from && k < 4; i -= spacing, k++) {
         const v = series.mean[i];
-        if (!Number.isFinite(v) || (y.log && v <= 0)) continue;
+        if (!Number.isFinite(v) || (y.log && v <= 0) || series.steps[i] < x0) continue;
         marker(context, style.marker, x.place(series.steps[i]), y.place(v), k ? 2.6 : 3.6);
         context.fill();
         context.strokeStyle = theme.background;

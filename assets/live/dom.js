@@ -18,6 +18,12 @@ export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
+// Text that may be cut short where there is little room: all of it is told to whoever points at it.
+export function setWhole(node, text) {
+  setText(node, text);
+  if (node.title !== text) node.title = text;
+}
+
 // Room for the widest that a growing number will need, so that nothing beside it moves.
 export function reserve(node, widest) {
   const room = `${widest.length}ch`;

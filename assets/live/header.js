@@ -1,6 +1,6 @@
 // The head of the view: what the run is doing, its clocks, and the buttons that steer it.
 
-import { counted, duration, el, reserve, setText, whole } from "./dom.js";
+import { counted, duration, el, reserve, setText, setWhole, whole } from "./dom.js";
 
 const WORDS = { queued: "Queued", running: "Running", paused: "Paused", stalled: "Stalled", stopped: "Stopped", failed: "Failed", done: "Done", waiting: "Waiting" };
 const ENDED = ["stopped", "failed", "done"];
@@ -58,7 +58,9 @@ export class Header {
     const left = model.rate > 0 && total ? (total - model.step) / model.rate : NaN;
     const pace = model.state === "running" && model.rate > 0 ? `${counted(Math.round(model.rate) || Number(model.rate.toPrecision(1)), "step")}/s · ${duration(left)} left` : `${duration(model.seconds)} of training`;
     setText(this.pace, view.replay ? "" : pace);
-    setText(this.reason, view.complaint || (view.replay ? "" : view.status?.reason || ""));
+    setWhole(this.reason, view.complaint || (view.replay ? "" : view.status?.reason || ""));
+    // What went wrong is read whole, on a line of its own; what merely ended the run takes the room that is left.
+    this.reason.classList.toggle("acs-grave", Boolean(view.complaint) || model.state === "failed");
     this.buttons.hidden = view.replay || !model.hello?.steer;
     setText(this.pause, words[pending === "pause" || pending === "resume" ? pending : ""] || (model.state === "paused" ? "Resume" : "Pause"));
     for (const button of [this.pause, this.step, this.stop]) button.disabled = ended || model.state === "waiting";

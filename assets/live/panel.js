@@ -3,7 +3,7 @@
 import { AskRow } from "./asking.js";
 import { chipsFor } from "./chips.js";
 import { Curves } from "./curves.js";
-import { counted, el, number, setText, whole } from "./dom.js";
+import { counted, el, number, setText, setWhole, whole } from "./dom.js";
 import { formula, prose } from "./formula.js";
 import { Groups } from "./groups.js";
 import { Happenings } from "./happenings.js";
@@ -45,8 +45,8 @@ export class Panel {
     this.info = el("button", { class: "acs-info", type: "button", "aria-expanded": "false", "aria-label": `About ${declared.title}`, title: "What this is, its formula and source", onclick: () => this.explain(this.more.hidden) }, "i");
     this.filler = el("button", { class: "acs-info acs-fill", type: "button", "aria-pressed": "false", "aria-label": `Fill the screen with ${declared.title}`, title: "Fill the screen (F); Esc leaves", onclick: () => view.fill(view.filled === this ? null : this) }, icon("fill"));
     this.node = el("section", { class: `acs-panel acs-${declared.place}`, "data-kind": declared.kind, "data-renderer": declared.renderer },
-      el("header", {}, el("h3", {}, declared.title), this.badge, this.chips, this.filler, this.info),
-      (this.sentence = el("p", { class: "acs-sentence" }, declared.sentence)),
+      el("div", { class: "acs-top" }, el("header", {}, el("h3", {}, declared.title), this.badge, this.chips, this.filler, this.info),
+        (this.sentence = el("p", { class: "acs-sentence" }, declared.sentence))),
       el("div", { class: "acs-canvas" }, this.canvas, this.tip, this.silence), this.foot, (this.ask = declared.on_demand ? new AskRow(this) : null)?.node, el("div", { class: "acs-hidden" }, this.table), this.more);
     this.node.addEventListener("keydown", (event) => {
       if (event.key === "Escape" && !this.more.hidden) { this.explain(false); this.info.focus(); event.preventDefault(); }
@@ -203,7 +203,7 @@ export class Panel {
     const thinned = lines.filter((l) => l.series.thinnedFrom > l.series.n).sort((a, b) => b.series.thinnedFrom - a.series.thinnedFrom)[0];
     if (thinned) parts.push(`${whole(thinned.series.thinnedFrom)} rows shown as ${whole(thinned.series.n)}, extremes kept`);
     if (chart.smoothing) parts.push(`smoothed: ${chart.smoothing}`);
-    setText(this.foot, [...parts, ...this.honesty()].join(" · "));
+    setWhole(this.foot, [...parts, ...this.honesty()].join(" · "));
     const lost = [...new Set(lines.map((l) => l.arm))].flatMap((a) => view.model.diverged(a).filter((d) => d.step <= view.until()).map((d) => ({ arm: a, ...d })));
     const mine = declared.lines === "loss" && lost.length > 0;
     this.badge.hidden = !mine;
@@ -220,13 +220,14 @@ export class Panel {
       part.hidden = !(chart.whole?.average > 1);
       part.setAttribute("aria-pressed", String(Boolean(frame?.origin)));
       const text = chart.told(view) || (frame ? `step ${whole(frame.step)} · largest weight ${number(frame.maximum)}${frame.average > 1 ? ` · cells average ${frame.average} × ${frame.average} tokens` : ""}${frame.origin ? ` · queries ${frame.origin[0]} to ${frame.origin[0] + frame.queries * frame.average - 1}, keys ${frame.origin[1]} to ${frame.origin[1] + frame.keys * frame.average - 1}` : ""}${chart.gridNote || ""}${this.honesty().map((word) => ` · ${word}`).join("")}` : "");
-      setText(this.foot, text);
+      setWhole(this.foot, text);
       return;
     }
     if (declared.renderer === "groups" && !this.chips.childElementCount) this.renew();
     const words = [chart.note, ...this.honesty()].filter(Boolean).join(" · "), key = JSON.stringify([chart.legend, words]);
     if (key === this.legendKey || !(chart.legend || chart.note)) return;
     this.legendKey = key;
+    this.foot.title = [...(chart.legend || []).map(({ name }) => name), words].filter(Boolean).join(" · ");
     this.foot.replaceChildren(
       ...this.keys(chart.legend || []).map(({ name, colour, shape }) => el("span", { class: "acs-key" }, shape ? el("i", { style: { color: colour } }, icon(shape)) : null, name)),
       el("span", {}, words));

@@ -36,25 +36,23 @@ export class LogScale {
   place(value) { return this.from + (Math.log10(value) - this.start) * this.factor; }
   value(place) { return 10 ** (this.start + (place - this.from) / this.factor); }
   ticks(about) {
-    const first = Math.floor(this.start), last = Math.ceil(Math.log10(this.high));
-    const decades = last - first;
-    const every = Math.max(1, Math.ceil(decades / Math.max(about, 1)));
-    const minors = decades <= 3 ? [1, 2, 5] : [1];
+    const end = Math.log10(this.high), few = end - this.start < 2, first = Math.ceil(this.start - 4e-4), last = Math.floor(end + 4e-4);
+    // Of many decades every so many has a label, from the first one seen; of less than two 2 and 5 have one too.
+    const every = Math.max(1, Math.ceil((last - first + 1) / Math.max(about, 1)));
     const found = [];
-    for (let d = first; d <= last; d++) {
-      for (const m of minors) {
+    for (let d = few ? first - 1 : first; d <= last; d++) {
+      for (const m of few ? [1, 2, 5] : [1]) {
         const value = m * 10 ** d;
         if (value < this.low * 0.999 || value > this.high * 1.001) continue;
-        found.push({ value, label: (d - first) % every === 0 || m !== 1 ? power(m, d, decades) : "", major: m === 1 });
+        found.push({ value, label: few || (d - first) % every === 0 ? power(m, d) : "", major: m === 1 });
       }
     }
     return found;
   }
 }
 
-function power(m, d, decades) {
+function power(m, d) {
   if (d >= -2 && d <= 3) return grouped(String(Number((m * 10 ** d).toPrecision(1))));
-  if (m !== 1 && decades > 2) return "";
   const raised = [...String(d)].map((c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[c])).join("");
   return m === 1 ? `10${raised}` : `${m}·10${raised}`;
 }

@@ -17,9 +17,9 @@ PICTURE = "(kind) => document.querySelector(`[data-kind='${kind}'] canvas`).toDa
 
 
 def counts(page: Page) -> tuple[int, int]:
-    """How many computations reached their first epochs, and how many were given up."""
+    """How many computations reached their first epochs, and how many a newer value overtook."""
     text = page.locator(".acs-tally").text_content() or ""
-    found = re.match(r"(\d+) computed, (\d+) given up", text)
+    found = re.match(r"(\d+) shown, (\d+) overtaken by a newer value", text)
     assert found is not None, text
     return int(found[1]), int(found[2])
 
@@ -53,7 +53,7 @@ def test_dragging_a_knob_redraws_curves_and_points_and_gives_older_values_up(
     now = counts(page)
     assert len(drawn) >= 3 and now[0] > computed and now[1] > given_up
     say(f"{now[0] - computed} retrainings while a knob moved: {page.locator('.acs-rate').text_content()}")
-    expect(page.locator(".acs-rate")).to_have_text(re.compile(r"5 seeds × 100 epochs: [\d.]+ /s"))
+    expect(page.locator(".acs-rate")).to_have_text(re.compile(r"5 seeds × 100 epochs, redrawn [\d.]+ times a second"))
     expect(page).to_have_url(re.compile(r"learning_rate=0\.\d+"))
 
 
