@@ -22,7 +22,7 @@ OWNER, ON, ANSWER = "queue.owner", "queue.keeps_on", "queue.answer"
 
 
 def refusal(plain: Plain) -> str:
-    """Why the trainer refuses `plain`, as far as it has answered; empty where it has not, or would train it."""
+    """Why the trainer refuses `plain`; empty where it would train it, or has not answered."""
     asked, answer = session.held(ANSWER) or (None, {"ok": True})
     return "" if asked != plain or answer["ok"] else str(answer["error"])
 

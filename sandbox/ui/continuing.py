@@ -142,7 +142,7 @@ def read_seeds(text: str) -> list[int]:
 
 
 def start(key: str, run: Run, plan: Callable[[], Plan]) -> None:
-    """Check the plan with the trainer and put the new run in the queue; the address then names it, and the rail follows."""
+    """Check the plan with the trainer and put the new run in the queue; address and rail then are its."""
     try:
         ensure_supervisor()
         plain = forked(run, plan())

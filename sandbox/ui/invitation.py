@@ -17,9 +17,10 @@ def invitation(plain: Plain) -> None:
     task = catalogue.variant("task", plain["task"]["kind"])
     alone = len(plain["arms"]) < 2
     st.subheader("Press Train, and watch", anchor=False)
+    fair = "" if alone else " Arms with the same seed see the same data in the same order."
     st.markdown(
-        f"**{escaped(task.title)}.** {escaped(task.sentence)} Here: {extent(plain)}. "
-        f"{'' if alone else 'Arms with the same seed see the same data in the same order. '}The run goes on when you close the page."
+        f"**{escaped(task.title)}.** {escaped(task.sentence)} Here: {extent(plain)}.{fair} "
+        "The run goes on when you close the page."
     )
     left, right = st.columns([1.15, 1], gap="medium")
     with left:
