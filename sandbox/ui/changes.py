@@ -37,13 +37,29 @@ def _values(knobs: dict[str, KnobEntry], before: Plain, after: Plain) -> list[st
 
 
 def _arms(before: list[Plain], after: list[Plain]) -> list[str]:
+    """An arm that has gone and one that has come with the same parts are one: its name follows its knobs."""
     old, new = ({arm["name"]: arm for arm in arms} for arms in (before, after))
-    found = [f"Arm {name} added" for name in new if name not in old]
-    found += [f"Arm {name} removed" for name in old if name not in new]
+    gone = [name for name in old if name not in new]
+    found: list[str] = []
+    for name in new:
+        if name in old:
+            continue
+        same = next((other for other in gone if parts(old[other]) == parts(new[name])), None)
+        if same is None:
+            found.append(f"Arm {name} added")
+        else:
+            gone.remove(same)
+            found.append(f"Arm {same} to {name}")
+    found += [f"Arm {name} removed" for name in gone]
     found += [f"Arm {name} changed" for name in new if name in old and new[name] != old[name]]
     if not found and before != after:
         found.append("Order of the arms")
     return found
+
+
+def parts(arm: Plain) -> dict[str, str]:
+    """What an arm changes: the kind in every slot that it fills, whatever their knobs are."""
+    return {slot: settings["kind"] for slot, settings in arm.items() if slot != "name"}
 
 
 def extent(plain: Plain) -> str:

@@ -7,6 +7,7 @@ from sandbox.foundations.catalogue import Catalogue
 from sandbox.foundations.errors import InvalidKnob
 from sandbox.runner.fork_plan import PACE, Plan, Setting, values_at
 from sandbox.store import Run
+from sandbox.ui.changes import parts
 from sandbox.ui.settings import Plain
 
 OPTIMIZER = "optimizer"
@@ -93,7 +94,7 @@ def _matched(before: Plain, after: Plain) -> list[tuple[Plain, Plain]]:
     """The arms of both that have the same parts; an arm's name follows its knobs and may be another one."""
     left, found = list(before["arms"]), []
     for new in after["arms"]:
-        alike = [old for old in left if _parts(old) == _parts(new)]
+        alike = [old for old in left if parts(old) == parts(new)]
         old = next((old for old in alike if old["name"] == new["name"]), alike[0] if alike else None)
         if old is None:
             raise InvalidKnob(f"Arm {new['name'][:80]} is new, which only a new run can have.")
@@ -102,15 +103,11 @@ def _matched(before: Plain, after: Plain) -> list[tuple[Plain, Plain]]:
     return found
 
 
-def _parts(arm: Plain) -> dict[str, Any]:
-    return {slot: settings["kind"] for slot, settings in arm.items() if slot != "name"}
-
-
 def _arm_edits(matched: list[tuple[Plain, Plain]]) -> list[tuple[str, str, Any]]:
     return [
         (old["name"], f"{slot}.{name}", value)
         for old, new in matched
-        for slot in _parts(new)
+        for slot in parts(new)
         for name, value in new[slot].items()
         if old[slot].get(name) != value
     ]
