@@ -62,10 +62,14 @@ def _parts(going_on: Iterable[str]) -> Iterator[str]:
 
 
 def differing(settings: Sequence[Setting]) -> dict[str, list[Any]]:
-    """Settings that are not the same in all groups: name -> one value per group; None where there is none."""
+    """Settings that are not the same in all groups: name -> one value per group; None where there is none.
+
+    A knob of an arm's part that has one value wherever the part is says no more than the part itself.
+    """
     names = list(dict.fromkeys(name for setting in settings for name in setting.values))
     rows = {name: [setting.values.get(name) for setting in settings] for name in names}
     found = {name: row for name, row in rows.items() if len({repr(value) for value in row}) > 1}
+    found = {name: row for name, row in found.items() if not _with_its_part(name, rows)}
     if len({setting.seeds for setting in settings}) > 1:
         found["seeds"] = [", ".join(map(str, setting.seeds)) for setting in settings]
     for name in ("engine", "device", "changes during the run"):
@@ -73,6 +77,18 @@ def differing(settings: Sequence[Setting]) -> dict[str, list[Any]]:
         if len(set(row)) > 1:
             found[name] = list(row)
     return found
+
+
+def _with_its_part(name: str, rows: dict[str, list[Any]]) -> bool:
+    """Whether `model.<slot>.<knob>` is missing just where the slot is filled otherwise, and equal elsewhere."""
+    model, slot, knob = (*name.split(".", 2), "", "")[:3]
+    part = rows.get(f"{model}.{slot}")
+    if not knob or part is None:
+        return False
+    there = {repr(kind) for kind, value in zip(part, rows[name], strict=True) if value is not None}
+    elsewhere = {repr(kind) for kind, value in zip(part, rows[name], strict=True) if value is None}
+    values = {repr(value) for value in rows[name] if value is not None}
+    return len(values) == 1 and bool(elsewhere) and not there & elsewhere
 
 
 def warnings(settings: Sequence[Setting]) -> list[str]:

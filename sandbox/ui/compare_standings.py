@@ -44,9 +44,15 @@ def standings(
                 difference=compare_words.of_pairs(values[number]),
                 paired_at=here[number][0],
                 bootstrap=found.get(number),
+                identical=_identical(gaps[number]),
             )
         )
     return said, gaps, bands
+
+
+def _identical(gap: Difference) -> bool:
+    """Whether group and reference have the same values wherever both were recorded, to the last bit."""
+    return bool(gap.values.size) and bool((gap.values == 0).all()) and gap.apart == 0
 
 
 def _pairs_at(gap: Difference, at: float) -> tuple[float, np.ndarray]:

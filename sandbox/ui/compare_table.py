@@ -71,7 +71,7 @@ def _difference(metric: str, standing: Standing) -> str:
         return "the reference"
     if math.isnan(standing.paired_at):
         return "nothing is paired"
-    return escaped(paired(metric, standing.difference, standing.bootstrap))
+    return escaped(paired(metric, standing.difference, standing.bootstrap, standing.identical))
 
 
 def _numbers(view: CompareView, standing: Standing) -> list[str]:

@@ -11,7 +11,7 @@ from sandbox.store.compared import Axis
 from sandbox.ui.named import metric_title, within
 from sandbox.ui.words import count, duration, percent, points, whole
 
-NO_VERDICT = "no difference shown"
+NO_VERDICT, IDENTICAL = "no difference shown", "identical"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +29,8 @@ class Standing:
     """The last place up to the one looked at where both were recorded; NaN where there is none."""
     bootstrap: tuple[float, float] | None = None
     """The 95 % bootstrap interval of that difference; None where none was made."""
+    identical: bool = False
+    """Whether every value that both have recorded is the reference's, bit for bit."""
 
     @property
     def finite(self) -> np.ndarray:
@@ -85,13 +87,31 @@ def verdict(found: PairedDifference, bootstrap: tuple[float, float] | None) -> s
     return "lower" if max(high) < 0 else NO_VERDICT
 
 
-def paired(metric: str, found: PairedDifference, bootstrap: tuple[float, float] | None) -> str:
+def disagreement(found: PairedDifference, bootstrap: tuple[float, float] | None) -> str:
+    """What to add where one of the two intervals alone is clear of zero; empty where they agree."""
+    if found.low is None or found.high is None or bootstrap is None or any(map(math.isnan, bootstrap)):
+        return ""
+    student, resampled = (low > 0 or high < 0 for low, high in ((found.low, found.high), bootstrap))
+    if student == resampled:
+        return ""
+    alone = "Student" if student else "bootstrap"
+    return f", since only the {alone} interval is clear of zero and both must agree"
+
+
+def paired(
+    metric: str,
+    found: PairedDifference,
+    bootstrap: tuple[float, float] | None,
+    identical: bool = False,
+) -> str:
     """A paired difference with its intervals, how many pairs there are, and what may be said of it."""
     unit = " points" if is_share(metric) else ""
     pairs = count(found.n, "pair")
     left = f", {found.n_left_out} left out" if found.n_left_out else ""
     if not found.n:
         return f"no pair of seeds{left}"
+    if identical:
+        return f"{IDENTICAL}, value for value, in {pairs}{left}"
     if found.low is None or found.high is None:
         return f"{gap(metric, found.mean)}{unit} in {pairs}{left}: too few to say"
     resampled = ""
@@ -99,7 +119,8 @@ def paired(metric: str, found: PairedDifference, bootstrap: tuple[float, float] 
         resampled = f"bootstrap {gap(metric, bootstrap[0])} to {gap(metric, bootstrap[1])}, "
     student = f"Student {gap(metric, found.low)} to {gap(metric, found.high)}"
     inside = f"95 %: {resampled}{student}; {pairs}{left}"
-    return f"{gap(metric, found.mean)}{unit} ({inside}): {verdict(found, bootstrap)}"
+    last = verdict(found, bootstrap) + disagreement(found, bootstrap)
+    return f"{gap(metric, found.mean)}{unit} ({inside}): {last}"
 
 
 def sentences(
@@ -144,4 +165,5 @@ def _paired(metric: str, axis: Axis, at: float, standing: Standing, reference: s
         if standing.paired_at < at
         else ""
     )
-    return f"{who}, seed by seed{where}: {paired(metric, standing.difference, standing.bootstrap)}."
+    words = paired(metric, standing.difference, standing.bootstrap, standing.identical)
+    return f"{who}, seed by seed{where}: {words}."

@@ -12,6 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sandbox.store import RunWriter, open_run
+from sandbox.store.compared import Compared
+from sandbox.ui import compare_standings
 from sandbox.ui.compare_settings import by_design, differing, setting_of, warnings
 from sandbox.ui.compare_table import settings_table
 from sandbox.ui.compare_words import NO_VERDICT, Standing, of_pairs, sentences, verdict
@@ -57,6 +59,34 @@ def test_there_is_no_verdict_where_an_interval_holds_zero(gaps: list[float], low
         assert word == NO_VERDICT
     elif word != NO_VERDICT:  # the two intervals may lie on different sides
         assert word == ("higher" if found.mean > 0 else "lower")
+
+
+def test_one_interval_alone_clear_of_zero_is_no_verdict_and_says_so() -> None:
+    gaps = [0.10, 0.11, 0.09, 0.10, 0.12]
+    assert said(gaps, (-0.01, 0.2)).endswith(
+        "no difference shown, since only the Student interval is clear of zero and both must agree."
+    )
+    assert "only the bootstrap interval" in said([0.3, -0.1, 0.2, 0.0], (0.01, 0.3))
+    assert "must agree" not in said(gaps, (0.09, 0.11)) + said([0.1, -0.1], (-0.1, 0.1)) + said(gaps)
+
+
+def test_arms_that_are_the_same_bit_for_bit_are_called_identical() -> None:
+    first, second = standings([0.0, 0.0], (0.0, 0.0))
+    _, pair = sentences("loss", "step", 1500.0, [first, replace(second, identical=True)], "standard", False)
+    assert pair.endswith("identical, value for value, in 2 pairs.") and NO_VERDICT not in pair
+    assert NO_VERDICT in said([0.0, 0.0], (0.0, 0.0)), "equal at one place is not yet identical"
+
+
+@pytest.mark.parametrize(("value", "same"), [(0.5, True), (0.5 + 1e-16 * 4, False), (math.nan, False)])
+def test_one_value_that_differs_in_its_last_bit_is_not_identical(value: float, same: bool) -> None:
+    x, one = np.array([1.0, 2.0]), np.array([[0.25, 0.75], [0.5, 0.5]])
+    other = one.copy()
+    other[1, 1] = value
+    reference = Compared("a", "run", "a", (0, 1), x, one)
+    found, _, _ = compare_standings.standings(
+        [reference, Compared("b", "run", "b", (0, 1), x, other)], reference, 1.0, whole=False, resting=False
+    )
+    assert [standing.identical for standing in found] == [False, same]
 
 
 def test_one_pair_is_too_few_and_none_is_none() -> None:
@@ -121,7 +151,7 @@ def settings_of(tmp_path: Path, groups: list[tuple[dict[str, Any], str]]) -> lis
 @pytest.mark.usefixtures("known")
 def test_arms_of_one_experiment_differ_in_what_they_set_and_nothing_is_warned(tmp_path: Path) -> None:
     found = settings_of(tmp_path, [({}, "standard"), ({}, "spectral")])
-    assert differing(found) == {"model.projection": [None, "spectral"], "model.projection.shift": [None, 0.5]}
+    assert differing(found) == {"model.projection": [None, "spectral"]}
     assert warnings(found) == []
     assert by_design(found) == ""
 
@@ -144,6 +174,27 @@ def test_anything_else_that_differs_is_warned_of(tmp_path: Path, change: dict[st
     found = settings_of(tmp_path, [({}, "standard"), (change, "spectral")])
     (sentence,) = warnings(found)
     assert re.search(re.escape(word), sentence)
+
+
+@pytest.mark.usefixtures("known")
+def test_a_knob_of_an_arm_is_listed_only_where_two_arms_have_it_otherwise(tmp_path: Path) -> None:
+    both = {
+        "name": "both",
+        "projection": {"kind": "spectral", "shift": 0.5},
+        "output": {"kind": "preconditioned"},
+    }
+    more = {"name": "more", "projection": {"kind": "spectral", "shift": 2.0}}
+    change = {"arms": [*BASE["arms"], both, more]}
+    equal = differing(
+        settings_of(tmp_path / "equal", [(change, a) for a in ("standard", "spectral", "both")])
+    )
+    assert equal == {
+        "model.projection": [None, "spectral", "spectral"], "model.output": [None, None, "preconditioned"],
+    }  # fmt: skip
+    apart = differing(
+        settings_of(tmp_path / "apart", [(change, a) for a in ("standard", "spectral", "more")])
+    )
+    assert apart["model.projection.shift"] == [None, 0.5, 2.0]
 
 
 @pytest.mark.usefixtures("known")
