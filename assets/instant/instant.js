@@ -258,23 +258,25 @@ class Instant {
     else setWhole(foot, [n > 1 ? `thick: mean of ${n} seeds · thin: each · band: least to greatest` : "one seed", this.ghost.series.size ? "pale dashes: before the knob moved" : ""].filter(Boolean).join(" · "));
   }
 
-  // Pictures a second while a knob moves; at rest what one takes.
+  // Pictures a second while a knob moves, at rest what one takes; and what one of them is.
   paceWords() {
     const { head } = this, now = performance.now();
-    if (!head) return "";
+    if (!head) return ["", ""];
     const what = `${head.seeds.length} seed${head.seeds.length === 1 ? "" : "s"} × ${this.data.epochs[0]} epochs`;
     this.firsts = this.firsts.filter((at) => now - at < RATE_OVER);
     const n = this.firsts.length, between = n > 2 ? (1000 * (n - 1)) / (this.firsts[n - 1] - this.firsts[0]) : 0;
     const pace = (this.pace = between || (head.first_seconds ? 1 / head.first_seconds : this.pace));
-    return pace ? `${what}, redrawn ${number(pace, 2)} times a second` : what;
+    return [pace ? `redrawn ${number(pace, 2)} times a second` : what, what];
   }
 
   write() {
     const { head } = this, working = !head || this.trainer.wish?.id > head.id || !head.done;
     setText(this.state, this.complaint ? "Not trained" : working && !this.success.running ? "Training" : this.success.running ? "Many seeds" : "At rest");
     this.state.dataset.state = this.complaint ? "failed" : working || this.success.running ? "running" : "done";
-    setText(this.rate, this.paceWords());
-    setText(this.tally, head ? `${head.computed} shown, ${head.given_up} overtaken by a newer value · ${head.epoch} epochs after ${number(head.seconds, 2)} s` : "");
+    const [pace, what] = this.paceWords();
+    setText(this.rate, pace);
+    this.rate.title = what && `A redraw begins with ${what}`;
+    setWhole(this.tally, head ? `${head.computed} shown, ${head.given_up} overtaken by a newer value · ${head.epoch} epochs after ${number(head.seconds, 2)} s` : "");
     setText(this.said, this.complaint);
     this.said.hidden = !this.complaint;
     this.said.dataset.link = this.complaint ? "lost" : "";

@@ -36,12 +36,12 @@ export class LogScale {
   place(value) { return this.from + (Math.log10(value) - this.start) * this.factor; }
   value(place) { return 10 ** (this.start + (place - this.from) / this.factor); }
   ticks(about) {
-    const end = Math.log10(this.high), few = end - this.start < 2, first = Math.ceil(this.start - 4e-4), last = Math.floor(end + 4e-4);
-    // Of many decades every so many has a label, from the first one seen; of less than two 2 and 5 have one too.
+    const end = Math.log10(this.high), few = end - this.start < 2, between = end - this.start < 1 ? [1, 2, 3, 5] : few ? [1, 2, 5] : [1], first = Math.ceil(this.start - 4e-4), last = Math.floor(end + 4e-4);
+    // Of many decades every so many has a label, from the first one seen; of less than two those between have one too.
     const every = Math.max(1, Math.ceil((last - first + 1) / Math.max(about, 1)));
     const found = [];
     for (let d = few ? first - 1 : first; d <= last; d++) {
-      for (const m of few ? [1, 2, 5] : [1]) {
+      for (const m of between) {
         const value = m * 10 ** d;
         if (value < this.low * 0.999 || value > this.high * 1.001) continue;
         found.push({ value, label: few || (d - first) % every === 0 ? power(m, d) : "", major: m === 1 });
