@@ -12,6 +12,7 @@ from sandbox.engine.evaluation import Metrics
 from sandbox.experiment.experiment import Experiment
 from sandbox.experiment.live_change import LiveChange
 from sandbox.foundations.errors import SandboxError
+from sandbox.foundations.written import whole
 from sandbox.runner.control import RunControl
 from sandbox.runner.costly_readings import CostlyReadings
 from sandbox.runner.divergence import Divergence
@@ -151,14 +152,15 @@ class Execution:
         self._last_checkpoint = time.monotonic()
 
     def _train(self) -> tuple[str, str]:
+        limit = whole(self.experiment.steps)
         while self.step < self.experiment.steps:
             if self._wish == "stop":
-                return self._end("stopped", f"stopped at step {self.step} of {self.experiment.steps}")
+                return self._end("stopped", f"stopped at step {whole(self.step)} of {limit}")
             if self._wish == "pause" and not self._wait_for_leave():
                 continue
             self._change()
             self._turn()
-        return self._end("done", f"the step limit of {self.experiment.steps} is reached")
+        return self._end("done", f"the step limit of {limit} is reached")
 
     def _change(self) -> None:
         """Act on what was asked of live knobs; the checkpoint that follows keeps what came of it."""

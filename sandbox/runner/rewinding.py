@@ -9,6 +9,7 @@ from sandbox.engine.torch_engine import TorchGroup
 from sandbox.experiment.experiment import Experiment
 from sandbox.experiment.fork import Fork
 from sandbox.experiment.setting import ArmSetting
+from sandbox.foundations.written import whole
 from sandbox.runner.engines import ENGINES, build_groups
 from sandbox.runner.standing import Found, Standing
 from sandbox.store import RunWriter
@@ -62,7 +63,9 @@ class Rewind:
             self._states = [group.state() for group in self._groups]
             save_start(self._writer.path, self.step, self._whole())
         if self.step < self._fork.step:
-            standing.commit("stopped", f"stopped at step {self.step}, on the way to step {self._fork.step}")
+            standing.commit(
+                "stopped", f"stopped at step {whole(self.step)}, on the way to step {whole(self._fork.step)}"
+            )
             return None
         self._compare()
         return self.step, self._whole() | self._noted()

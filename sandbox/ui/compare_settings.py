@@ -80,7 +80,7 @@ def differing(settings: Sequence[Setting]) -> dict[str, list[Any]]:
 
 
 def _with_its_part(name: str, rows: dict[str, list[Any]]) -> bool:
-    """Whether `model.<slot>.<knob>` is missing just where the slot is filled otherwise, and equal elsewhere."""
+    """Whether `model.<slot>.<knob>` is missing only where the slot is filled otherwise, else equal."""
     model, slot, knob = (*name.split(".", 2), "", "")[:3]
     part = rows.get(f"{model}.{slot}")
     if not knob or part is None:

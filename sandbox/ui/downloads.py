@@ -38,7 +38,7 @@ def menu(run: Run, key: str) -> None:
 
 def link(plain: Plain, key: str) -> None:
     """The address that opens the Sandbox with these settings."""
-    with st.popover("Link", key=f"{key}.link", icon=":material/link:"):
+    with st.popover("Link to these settings", key=f"{key}.link", icon=":material/link:"):
         st.caption("Opens the Sandbox with exactly these settings, here or on another machine with this app.")
         st.code(setup_address(plain), language=None, wrap_lines=True)
 

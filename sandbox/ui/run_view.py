@@ -135,8 +135,9 @@ def arm_table(run: Run) -> None:
     with st.container(key="run.table"):
         st.markdown(table(lines))
         st.caption(
-            f"Reached: held-out accuracy of {percent(target)} at an evaluation. Differences are between "
-            "equal seeds, in percentage points at the last evaluation of both, with a 95 % Student interval."
+            f"Reached: held-out accuracy of {percent(target)} at an evaluation. Differences are "
+            "between equal seeds, in percentage points at the last evaluation of both, with a 95\u00a0% Student "
+            "interval."
         )
         engines = "; ".join(engine_sentences(run.meta("engines")))
         if engines:

@@ -62,16 +62,18 @@ def _buttons(study: Study, now: list[sweeping.Standing]) -> None:
     row = st.container(horizontal=True, gap="small", key="study.buttons")
     waiting = [one for one in now if one.state in sweeping.QUEUES_OWN]
     left = [one for one in now if one.state not in ("done", *sweeping.QUEUES_OWN)]
-    row.button(
-        f"Cancel {count(len(waiting), 'point')}", key="study.cancel", disabled=not waiting,
-        on_click=_ask, args=(sweeping.cancel, study),
-        help="What runs writes a checkpoint and stops; what waits leaves the queue. Results stay.",
-    )  # fmt: skip
-    row.button(
-        f"Resume {count(len(left), 'point')}", key="study.resume", disabled=not left,
-        on_click=_ask, args=(_resume, study),
-        help="Points that are not done go into the queue, each from its last checkpoint.",
-    )  # fmt: skip
+    if waiting:
+        row.button(
+            f"Cancel {count(len(waiting), 'point')}", key="study.cancel",
+            on_click=_ask, args=(sweeping.cancel, study),
+            help="What runs writes a checkpoint and stops; what waits leaves the queue. Results stay.",
+        )  # fmt: skip
+    if left:
+        row.button(
+            f"Resume {count(len(left), 'point')}", key="study.resume",
+            on_click=_ask, args=(_resume, study),
+            help="Points that are not done go into the queue, each from its last checkpoint.",
+        )  # fmt: skip
 
 
 def _resume(study: Study) -> int:

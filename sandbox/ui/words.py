@@ -3,10 +3,13 @@
 import re
 import time
 
-from sandbox.foundations.written import percent, points, whole
+from sandbox.foundations import written
+from sandbox.foundations.written import points, whole
 
 __all__ = ["ago", "code", "count", "duration", "escaped", "percent", "points", "size", "whole"]
 
+_BREAKS = re.compile(r"[^\S\u00a0]+")
+_UNIT = re.compile(r"(?<=\d) %")
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 
 
@@ -17,8 +20,17 @@ def code(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """`text` for Markdown with every punctuation mark taken literally, on one line."""
-    return _PUNCTUATION.sub(r"\\\1", " ".join(text.split()))
+    """`text` for Markdown with every punctuation mark taken literally, on one line; 98 % is never parted."""
+    return _PUNCTUATION.sub(r"\\\1", _unparted(_BREAKS.sub(" ", text).strip()))
+
+
+def percent(share: float, digits: int = 1) -> str:
+    """98.4 %, never parted at the end of a line; 100 % only where all of it is meant, never by rounding."""
+    return _unparted(written.percent(share, digits))
+
+
+def _unparted(text: str) -> str:
+    return _UNIT.sub("\u00a0%", text)
 
 
 def count(n: int, one: str, many: str = "") -> str:

@@ -71,9 +71,9 @@ def record(runs: Path, run_id: str, state: str = "done", **made: Any) -> str:
 
 
 def said(app: AppTest) -> str:
-    """All that the page says in Markdown, captions and messages, without escapes."""
+    """All that the page says in Markdown, captions and messages, without escapes, all spaces alike."""
     elements = [*app.markdown, *app.caption, *app.error, *app.info, *app.title, *app.subheader]
-    return "\n".join(str(element.value) for element in elements).replace("\\", "")
+    return "\n".join(str(element.value) for element in elements).replace("\\", "").replace("\u00a0", " ")
 
 
 def settled(app: AppTest) -> AppTest:

@@ -1,5 +1,6 @@
 """Study: a sweep's points with states and results, cancel and resume; and what is said before a start."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,10 @@ def study(runs_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
     return made
 
 
+def offered(app: AppTest) -> list[str]:
+    return [button.label for button in app.button if str(button.key) in ("study.cancel", "study.resume")]
+
+
 def opened(open_page: Open, study: Study) -> AppTest:
     return settled(open_page("study", study=study.id))
 
@@ -49,14 +54,23 @@ def test_resume_queues_what_is_not_done_for_the_owner_and_cancel_takes_it_out(
     open_page: Open, study: Study
 ) -> None:
     app = opened(open_page, study)
-    assert app.button(key="study.cancel").disabled
+    assert offered(app) == ["Resume 1 point"]
     app.button(key="study.resume").click()
     app = settled(app.run())
+    assert offered(app) == ["Cancel 1 point"]
     (waiting,) = queue.states()
     assert (waiting.id, waiting.owner, waiting.state) == (study.points[1].run, "ann", "queued")
     app.button(key="study.cancel").click()
     settled(app.run())
     assert [one.state for one in sweeping.standings(study)] == ["done", "stopped"]
+
+
+def test_a_finished_study_has_nothing_to_cancel_or_resume(
+    open_page: Open, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [replace(one, state="done") for one in sweeping.standings(study)]
+    monkeypatch.setattr(sweeping, "standings", lambda study: now)
+    assert offered(opened(open_page, study)) == []
 
 
 @pytest.mark.parametrize("name", ["none-such", "../x", ""])

@@ -33,9 +33,8 @@ def standings(gaps: list[float], bootstrap: tuple[float, float] | None = None) -
 
 
 def said(gaps: list[float], bootstrap: tuple[float, float] | None = None, unfair: bool = False) -> str:
-    return " ".join(
-        sentences("test_accuracy", "step", 1500.0, standings(gaps, bootstrap), "standard", unfair)
-    )
+    found = sentences("test_accuracy", "step", 1500.0, standings(gaps, bootstrap), "standard", unfair)
+    return " ".join(found).replace("\u00a0", " ")
 
 
 def test_a_sentence_has_its_counts_and_both_intervals() -> None:
@@ -103,7 +102,7 @@ def test_a_mean_and_a_pair_say_where_they_were_recorded_if_not_here() -> None:
     first, second = standings([0.1, 0.2])
     earlier = [first, replace(second, place=1400.0, paired_at=1000.0)]
     mean, pair = sentences("test_accuracy", "step", 1500.0, earlier, "standard", False)
-    assert mean.endswith("(n = 2); x 65 % (n = 2, recorded at step 1,400).")
+    assert mean.endswith("(n = 2); x 65\u00a0% (n = 2, recorded at step 1,400).")
     assert "seed by seed at step 1,000, the last that both have: +15.0 points" in pair
 
 

@@ -70,9 +70,10 @@ def test_escaped_text_has_no_markdown_left(text: str) -> None:
 @pytest.mark.parametrize(
     ("said", "word"),
     [
-        (words.percent(0.98), "98 %"),
-        (words.percent(0.99999), "99.9 %"),
-        (words.percent(1.0), "100 %"),
+        (words.percent(0.98), "98\u00a0%"),
+        (words.percent(0.99999), "99.9\u00a0%"),
+        (words.percent(1.0), "100\u00a0%"),
+        (words.escaped("reached 98 %\tof it"), "reached 98\u00a0\\% of it"),
         (words.percent(math.nan), "not a number"),
         (words.points(0.0123), "+1.2"),
         (words.points(-0.5), "−50.0"),
