@@ -9,9 +9,10 @@ from sandbox.foundations.errors import SandboxError
 from sandbox.live.component import live_data, live_view
 from sandbox.live.opening import Opening
 from sandbox.live.tokens import Permission, Tokens
-from sandbox.runner import queue
+from sandbox.runner import gallery
 from sandbox.ui import choices, navigation, session, sweep_page, training
 from sandbox.ui.changes import extent
+from sandbox.ui.complete import complete
 from sandbox.ui.run_state import COLOURS, ENDED, WORDS
 from sandbox.ui.settings import Plain
 from sandbox.ui.words import ago, escaped, whole
@@ -28,6 +29,8 @@ LISTED, MOST_ACTIVE = 3, 6
 ACTIVE = ("running", "stalled", "paused", "queued")
 """States of a run that is not over, in the order in which they are listed."""
 TICK = 2.0
+PATIENCE = 0.05
+"""Seconds that folders which were never read may take of Home; the list of runs reads on."""
 
 
 def recorded_name() -> str | None:
@@ -87,10 +90,10 @@ def presets() -> None:
 
 
 def live_runs() -> None:
-    """What runs or waits on this server, then the newest; a fragment without charts keeps them current."""
+    """What runs or waits on this server, whoever began it, then the newest; a fragment keeps them current."""
     found = listed()
     row = st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute")
-    row.subheader("Your live runs", anchor=False, width="content")
+    row.subheader("Runs on this server", anchor=False, width="content")
     if found:
         with row:
             navigation.link("gallery", "All runs")
@@ -104,21 +107,25 @@ def live_runs() -> None:
 
 def _runs() -> None:
     for run in listed():
-        plain = training.queued_plain(run.id)
+        plain = run.card.plain or training.queued_plain(run.id)
         with st.container(key=f"home.run.{run.id}", gap=None):
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 colour: Any = COLOURS.get(run.state, "gray")
-                st.badge(WORDS.get(run.state, run.state), color=colour)
+                st.badge(WORDS.get(run.state, run.state.capitalize()), color=colour)
                 navigation.link("run", escaped(run.name), run=run.id)
-            total = f" of {whole(plain['steps'])}" if plain else ""
-            if plain and run.state in ACTIVE:
-                st.progress(min(1.0, run.step / max(1, plain["steps"])))
+            steps = plain.get("steps") if plain else None
+            total = f" of {whole(steps)}" if steps else ""
+            if steps and run.state in ACTIVE:
+                st.progress(min(1.0, run.step / max(1, steps)))
             st.caption(escaped(f"{_what(plain)} · step {whole(run.step)}{total} · {ago(run.created)}"))
 
 
-def listed() -> list[queue.QueuedRun]:
-    """What Home lists: runs that are not over first, at most six, filled up to three with the newest."""
-    newest = queue.states()
+def listed() -> list[gallery.Entry]:
+    """What Home lists: runs that are not over first, at most six, filled up to three with the newest.
+
+    Runs that a command began are among them as soon as their folder was read.
+    """
+    newest = sorted(gallery.entries(PATIENCE)[0], key=lambda run: -run.created)
     active = sorted((run for run in newest if run.state in ACTIVE), key=lambda run: ACTIVE.index(run.state))
     over = [run for run in newest if run.state not in ACTIVE]
     return active[:MOST_ACTIVE] + over[: max(0, LISTED - len(active))]
@@ -127,5 +134,8 @@ def listed() -> list[queue.QueuedRun]:
 def _what(plain: Plain | None) -> str:
     if plain is None:
         return "unknown settings"
-    name = choices.preset_of(plain)
-    return name or f"{plain['task']['kind']}, {extent(plain)}"
+    try:
+        name = choices.preset_of(complete(choices.catalogue(), plain))
+        return name or f"{plain['task']['kind']}, {extent(plain)}"
+    except (SandboxError, KeyError, TypeError):
+        return "settings of another version"

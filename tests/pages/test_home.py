@@ -5,6 +5,7 @@ from pathlib import Path
 from sandbox.runner import queue
 from sandbox.ui import home, session
 from sandbox.ui.complete import complete
+from tests.live.synthetic import SyntheticRun
 from tests.pages.conftest import Open, record, said, settled
 from tests.ui import described
 
@@ -32,6 +33,18 @@ def test_home_lists_the_runs_with_their_states(open_page: Open, runs_folder: Pat
     app = settled(app.run())
     assert "Running" in said(app)
     assert "step 100 of 100" in said(app)
+
+
+def test_home_lists_runs_that_no_page_began(open_page: Open, runs_folder: Path) -> None:
+    record(runs_folder, "quiet-test-run")
+    typed = SyntheticRun(runs_folder / "typed-test-run", steps=100, evaluate_every=10, read_every=25)
+    typed.grow(100, "done")
+    typed.finish()
+    app = settled(open_page("home"))
+    for _ in range(2):  # a look reads at least one folder
+        app = settled(app.run())
+    assert {run.id for run in home.listed()} == {"quiet-test-run", "typed-test-run"}
+    assert "Runs on this server" in said(app) and said(app).count("step 100 of 100") == 2
 
 
 def test_home_lists_what_is_not_over_before_what_is(open_page: Open, runs_folder: Path) -> None:
