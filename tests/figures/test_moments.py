@@ -110,7 +110,7 @@ def test_a_tree_has_every_token_with_its_attention_and_the_answer(run: Run) -> N
     tokens = [row for row in table_of(drawing.figure) if row["trace"] == "token"]
     np.testing.assert_allclose([float(row["z"]) for row in tokens], RECEIVED, rtol=1e-6)
     assert [row["text"] for row in tokens] == ["MAX", "1", "MIN", "2", "3", "]", "]"]
-    assert "the model answers 1 with 75.0%, wrong: it is 0" in drawing.notes
+    assert "the model answers 1 with 75 %, wrong: it is 0" in drawing.notes
     assert "[MAX receives most, 0.400" in drawing.alt
 
 
