@@ -109,6 +109,7 @@ def test_a_linear_axis_keeps_zero_and_has_no_rail() -> None:
     assert figure.layout.yaxis.type == "linear"
 
 
+@pytest.mark.slow
 @given(hnp.arrays(np.float64, (7, 3), elements=st.floats(allow_nan=True, allow_infinity=True, width=16)))
 def test_every_value_is_drawn_or_counted(values: np.ndarray) -> None:
     for log in (False, True):

@@ -60,6 +60,7 @@ def test_the_true_value_lies_in_every_bracket(family: str, n_keys: int) -> None:
     assert np.nanmax(upper - lower) < 1e-13
 
 
+@pytest.mark.slow
 def test_none_of_ten_thousand_brackets_of_rows_of_every_kind_and_length_is_wrong() -> None:
     """Rows of 1 to 11 keys, every subset tried in exact rational arithmetic."""
     n_brackets, wrong = 0, []

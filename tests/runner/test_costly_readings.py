@@ -136,6 +136,7 @@ def read_whenever_possible(schedule: Schedule) -> None:
     setattr(schedule, "most", lambda left: np.inf)  # noqa: B010
 
 
+@pytest.mark.slow
 def test_costly_readings_change_no_bit(runs: tuple[Path, Path]) -> None:
     keen, bare = (open_run(folder) for folder in runs)
     costly = {"sharpness", "attention jacobian", "jacobian certificates", "layer norms"}

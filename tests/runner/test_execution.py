@@ -57,6 +57,7 @@ def test_arms_of_one_seed_start_from_the_same_weights(reference: Run) -> None:
     )
 
 
+@pytest.mark.slow
 def test_live_readings_change_no_bit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"EVERY": 0.0, "TRAINER_SHARE": 1e9, "READER_SHARE": 1e9}.items():
         monkeypatch.setattr(f"sandbox.runner.live_readings.{name}", value)
@@ -86,6 +87,7 @@ def test_a_run_stopped_and_resumed_has_the_bits_of_one_that_was_not(
     assert_same_numbers(reference, resumed)
 
 
+@pytest.mark.slow
 def test_the_plane_of_the_trajectories_survives_a_resume(reference: Run, tmp_path: Path) -> None:
     execution = Execution(tiny_experiment(), tmp_path / "run")
     _interrupt_at(execution, 15)
@@ -150,6 +152,7 @@ def test_the_callback_gets_the_readings_of_every_scheduled_snapshot(tmp_path: Pa
     assert set(seen[0].readings) == set(run.arms) and "theta" in seen[0].readings["standard"]
 
 
+@pytest.mark.slow
 def test_a_diverging_run_is_one_event_per_seed_and_leaves_the_other_arm_alone(
     reference: Run, tmp_path: Path
 ) -> None:
@@ -173,6 +176,7 @@ def test_a_diverging_run_is_one_event_per_seed_and_leaves_the_other_arm_alone(
         np.testing.assert_array_equal(run.curve("loss", arm, seed)[1], reference.curve("loss", arm, seed)[1])
 
 
+@pytest.mark.slow
 def test_the_first_evaluation_at_the_target_is_an_event(tmp_path: Path) -> None:
     easy = {"kind": "sparse modular addition", "length": 2, "n_terms": 1, "n_train": 64, "n_test": 32,
             "split": "overlapping"}  # fmt: skip

@@ -19,6 +19,8 @@ from sandbox.store.checkpoint import checkpoint_files, latest_checkpoint, read_s
 from sandbox.store.summary import summarize
 from tests.runner.small import CURVES, tiny_experiment
 
+pytestmark = pytest.mark.slow
+
 SPECTRAL = "spectral:shift=0.5"
 TURNED = "spectral:shift=2"
 """What that arm is called from step 6 on, where its knob was turned."""

@@ -18,6 +18,7 @@ from tests.runner.test_supervisor import supervising
 from tests.runner.waiting import eventually, known
 
 
+@pytest.mark.slow
 def test_a_disk_that_fills_pauses_the_run_and_it_goes_on_with_the_same_bits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -44,6 +45,7 @@ def test_a_disk_that_fills_pauses_the_run_and_it_goes_on_with_the_same_bits(
         assert_same_numbers(sandbox.train(tiny_experiment(), out=tmp_path / "whole"), run)
 
 
+@pytest.mark.slow
 def test_below_the_reserve_it_waits_while_it_can_still_say_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

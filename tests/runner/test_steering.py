@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from sandbox.runner.control import RunControl
 from sandbox.runner.execution import Execution
@@ -59,6 +60,7 @@ def test_pause_step_resume_and_stop_are_committed_and_take_effect(tmp_path: Path
     assert status["state"] == "stopped" and status["step"] == live.execution.step
 
 
+@pytest.mark.slow
 def test_a_running_run_is_committed_within_a_sixth_of_a_second_and_a_turn(tmp_path: Path) -> None:
     commits: list[float] = []
     turns: list[float] = []

@@ -103,6 +103,7 @@ def test_a_run_that_rests_after_deaths_keeps_no_other_waiting(
         assert (known(dying).state, known(dying).attempt) == ("queued", 2)
 
 
+@pytest.mark.slow
 def test_the_end_of_the_fork_server_is_survived_and_counts_for_nobody(runs_folder: Path) -> None:
     run_id = queue.enqueue({"steps": 300}, "ann")
     with supervising(runs_folder):

@@ -145,6 +145,7 @@ def spiking(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Run]:
     return whole, sandbox.train(experiment, out=home / "cut")
 
 
+@pytest.mark.slow
 def test_a_resumed_run_has_the_same_events(spiking: tuple[Run, Run]) -> None:
     whole, cut = spiking
     assert_same_numbers(whole, cut)

@@ -102,6 +102,7 @@ def test_a_damaged_index_is_made_anew(tmp_path: Path) -> None:
     assert Index(tmp_path).cards()[0] == before
 
 
+@pytest.mark.slow
 def test_five_hundred_runs_open_within_a_second(tmp_path: Path) -> None:
     first = made(tmp_path / "run-000", arms=2)
     for number in range(1, 500):

@@ -68,6 +68,7 @@ def everything(folder: Path) -> list[Any]:
         ]
 
 
+@pytest.mark.slow
 def test_killed_again_and_again_a_run_ends_as_if_nothing_had_happened(
     tmp_path: Path, plain: dict[str, Any]
 ) -> None:

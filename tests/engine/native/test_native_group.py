@@ -100,6 +100,7 @@ every_setting = pytest.mark.parametrize("setting", SETTINGS.values(), ids=SETTIN
 FOLLOWED = ("paper", "adamw, clipped, warmed up, decaying", "odd sizes", *ENCODERS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FOLLOWED)
 def test_it_follows_torch_for_200_steps(name: str):
     setting, seeds = SETTINGS[name], range(2 if name in ENCODERS else 3)

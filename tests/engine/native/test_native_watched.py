@@ -9,6 +9,8 @@ from sandbox.runner.execution import Execution
 from sandbox.store import open_run
 from tests.runner.small import assert_same_numbers, tiny_experiment
 
+pytestmark = pytest.mark.slow
+
 STEPS = 15_000
 """Some seconds: the process that reads for viewers has started long before."""
 
