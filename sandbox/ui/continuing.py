@@ -22,13 +22,15 @@ KEPT = (
     "goes the same way, bit for bit."
 )
 MOST_STEPS = 1_000_000
+ABOVE, BELOW = "above", "below"
+"""Where the form opens: beside what asked for it, the live view's bar or the buttons below."""
 BESIDE_RAIL = "sandbox"
 """The key of the run that stands beside the rail."""
 
 
-def ask(key: str, run: Run, what: str, step: int) -> None:
+def ask(key: str, run: Run, what: str, step: int, place: str = BELOW) -> None:
     """Open a form from the next run of the script on."""
-    session.hold(f"{key}.continuing", (run.id, what, step))
+    session.hold(f"{key}.continuing", (run.id, what, step, place))
 
 
 def buttons(run: Run, key: str) -> None:
@@ -44,12 +46,12 @@ def buttons(run: Run, key: str) -> None:
         )  # fmt: skip
 
 
-def form(run: Run, key: str) -> None:
-    """The form that was asked for, if one was for this run."""
+def form(run: Run, key: str, place: str) -> None:
+    """The form that was asked for, if one was for this run and from this `place`."""
     asked = session.held(f"{key}.continuing")
-    if asked is None or asked[0] != run.id:
+    if asked is None or (asked[0], asked[3]) != (run.id, place):
         return
-    _, what, step = asked
+    _, what, step, _ = asked
     with st.container(border=True, key=f"{key}.continuing"):
         if what == FORK:
             _fork(run, key, min(max(step, begun_at(run.experiment)), int(run.status["step"])))

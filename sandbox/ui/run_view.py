@@ -45,7 +45,12 @@ def show(run_id: str, key: str) -> None:
         st.caption("The queue still lists the run; once its folder can be read again it is shown here.")
         st.fragment(_mend, run_every=TICK)(run_id)
         return
-    onward = None if run is None else partial(continuing.ask, key, run, continuing.FORK)
+    with st.container(key=f"{key}.above"):  # always there, so that what opens in it moves no view's place
+        if run is not None:
+            continuing.form(run, key, continuing.ABOVE)
+    onward = (
+        None if run is None else partial(continuing.ask, key, run, continuing.FORK, place=continuing.ABOVE)
+    )
     live_view(
         run_id,
         key=f"{key}.live",
@@ -69,7 +74,7 @@ def show(run_id: str, key: str) -> None:
         with st.container(
             key=f"{key}.onward"
         ):  # always there, so that what opens in it moves no figure's place
-            continuing.form(run, key)
+            continuing.form(run, key, continuing.BELOW)
         making.line(run, key)
         if state.state in ("running", "paused"):
             live_knobs.live_knobs(run, key)
@@ -136,8 +141,8 @@ def arm_table(run: Run) -> None:
         st.markdown(table(lines))
         st.caption(
             f"Reached: held-out accuracy of {percent(target)} at an evaluation. Differences are "
-            "between equal seeds, in percentage points at the last evaluation of both, with a 95\u00a0% Student "
-            "interval."
+            "between equal seeds, in percentage points at the last evaluation of both, with a "
+            "95\u00a0% Student interval."
         )
         engines = "; ".join(engine_sentences(run.meta("engines")))
         if engines:

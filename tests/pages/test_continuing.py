@@ -87,8 +87,19 @@ def test_the_form_opens_under_the_button_that_asks_for_it(open_page: Open, train
     drawn = list(app.main)
     button = next(n for n, one in enumerate(drawn) if getattr(one, "key", None) == f"run.ask.{what}")
     form = next(n for n, one in enumerate(drawn) if one.type == "form")
-    picture = next(n for n, one in enumerate(drawn) if one.type == "bidi_component")
+    picture = max(n for n, one in enumerate(drawn) if one.type == "bidi_component")
     assert picture < button < form
+
+
+def test_a_form_that_the_live_view_asks_for_opens_at_its_side_of_the_page(
+    open_page: Open, trained: str
+) -> None:
+    app = settled(open_page("run", run=trained))
+    app.session_state["session.held"] = {"run.continuing": (trained, "fork", 7, continuing.ABOVE)}
+    drawn = list(settled(app.run()).main)
+    kinds = [one.type for one in drawn]
+    picture = max(n for n, kind in enumerate(kinds) if kind == "bidi_component")
+    assert kinds.count("form") == 1 and kinds.index("form") < picture
 
 
 @pytest.mark.parametrize("what", ["fork", "seeds"])
