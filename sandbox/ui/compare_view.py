@@ -1,5 +1,6 @@
 """What a comparison shows, as its address says it: runs, groups, axes, smoothing, and the place looked at."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -205,8 +206,14 @@ def _number(what: str, given: str, low: float, high: float, otherwise: float, to
 def _place(given: str, told: Told) -> float | None:
     if given == "last":
         return None
-    found = _number("place", given, -MOST_PLACE, MOST_PLACE, float("inf"), told)
-    return None if found == float("inf") else found
+    try:
+        sound = not math.isnan(float(given))
+    except ValueError:
+        sound = False
+    if not sound:
+        told.add("place", given, "the last place that all groups have reached is taken")
+        return None
+    return _number("place", given, -MOST_PLACE, MOST_PLACE, 0.0, told)
 
 
 def _seed(given: str, told: Told) -> int | None:

@@ -4,7 +4,7 @@ import base64
 import binascii
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -174,20 +174,23 @@ class _Reader:
         return value if not value or value in known else self._tell(key, value, "")
 
     def several(self, key: str, known: frozenset[str]) -> tuple[str, ...]:
-        value = self._said.get(key, [])
-        words = value if isinstance(value, list) else [value]
-        found = [word for word in words[:MOST_WORDS] if isinstance(word, str) and word in known]
-        if len(found) < len(words):
-            self._tell(key, next(word for word in words if word not in found), "")
-        return tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys(self._sound(key, lambda word: isinstance(word, str) and word in known)))
 
     def places(self, key: str, count: int) -> tuple[int, ...]:
+        return tuple(sorted(set(self._sound(key, lambda n: type(n) is int and 0 <= n < count))))
+
+    def _sound(self, key: str, is_sound: Callable[[Any], bool]) -> list[Any]:
+        """Entries of a list that are sound, of the first MOST_WORDS; what is left out is told."""
         value = self._said.get(key, [])
         given = value if isinstance(value, list) else [value]
-        found = [n for n in given[:MOST_WORDS] if type(n) is int and 0 <= n < count]
-        if len(found) < len(given):
-            self._tell(key, next(n for n in given if n not in found), "")
-        return tuple(sorted(set(found)))
+        if len(given) > MOST_WORDS:
+            self.told.append(
+                f"The link's {key} has {len(given)} entries and {MOST_WORDS} fit; the rest is left out."
+            )
+        bad = [entry for entry in given[:MOST_WORDS] if not is_sound(entry)]
+        if bad:
+            self._tell(key, bad[0], "")
+        return [entry for entry in given[:MOST_WORDS] if is_sound(entry)]
 
     def ends(self, key: str, steps: int) -> tuple[float, float] | None:
         value = self._said.get(key)
@@ -197,7 +200,7 @@ class _Reader:
         if not sound or not all(abs(n) < math.inf for n in value) or not value[0] < value[1]:
             self._tell(key, value, "")
             return None
-        low, high = (min(max(float(n), 0.0), float(steps)) for n in value)
+        low, high = (float(min(max(n, 0), steps)) for n in value)  # no float holds every whole number
         if not low < high:
             self._tell(key, value, "")
             return None

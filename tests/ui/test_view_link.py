@@ -132,3 +132,23 @@ def test_numbers_that_are_none_and_endless_links_are_refused() -> None:
     ):
         with pytest.raises(SandboxError):
             decode(value, LIMITS)
+
+
+@pytest.mark.parametrize(
+    ("key", "given", "taken", "word"),
+    [
+        ("zoom", [0, 10**400 - 1], (0.0, 1500.0), "0 to 1500 is taken"),
+        ("zoom", [10**400, 10**401], None, "left out"),
+        ("hidden", [0] * 300, (0,), "has 300 entries and 200 fit"),
+        ("open", ["Spectra"] * 201, ("Spectra",), "has 201 entries and 200 fit"),
+        ("hidden", [1, True], (1,), "True"),
+    ],
+)
+def test_numbers_and_lists_without_end_are_told_and_the_rest_is_followed(
+    key: str, given: Any, taken: Any, word: str
+) -> None:
+    view, (sentence,) = decode(link({"schema": 1, "arm": 2, key: given}), LIMITS)
+    assert getattr(view, key) == taken
+    assert view.arm == 2
+    assert word in sentence
+    assert len(sentence) < 200
