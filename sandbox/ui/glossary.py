@@ -13,7 +13,10 @@ GLOSSARY = (
     ("Chance", "Accuracy of guessing all classes equally often."),
     ("Majority class", "Accuracy of always answering the most frequent class."),
     ("Paired difference", "Mean over seeds of an arm's number less the standard arm's of the same seed."),
-    ("Band", "Least to greatest seed or, by choice, the 95 % Student interval of the mean; needs two seeds."),
+    (
+        "Band",
+        "Least to greatest seed or, by choice, the 95\u00a0% Student interval of the mean; needs two seeds.",
+    ),
     ("Diverged", "A loss that became NaN or infinite. The other seeds are not touched by it."),
     ("Probe sequence", "A fixed sequence that is only looked at, to read attention and embeddings."),
     ("Disjoint split", "No held-out row stands in train; the overlapping split draws both freely."),

@@ -55,7 +55,8 @@ def button(plain: Plain, running: Plain | None, run: Run | None = None) -> None:
     """The button that starts, and what would differ from the run that is on the page."""
     if running and run is not None:
         running = pending.as_it_stands(running, run)
-    different = changes(choices.catalogue(), running, plain) if running else []
+    beside = _as_the_rail_calls_it(running, run) if running and run is not None else running
+    different = changes(choices.catalogue(), beside, plain) if beside else []
     refused = before_start.refusal(plain)
     label = f"{count(len(different), 'change')}: Start new" if different else "Train"
     if running and not different:
@@ -74,16 +75,26 @@ def button(plain: Plain, running: Plain | None, run: Run | None = None) -> None:
         st.caption("Tick at least one arm.")
     elif refused:
         st.error(escaped(refused))
-    if running and different and plain["arms"]:
-        _instead(plain, running, run)
+    if running and beside and different and plain["arms"]:
+        _instead(plain, running, beside, run)
     for sentence in different[:6]:
         st.caption(escaped(sentence))
     if len(different) > 6:
         st.caption(f"and {len(different) - 6} more")
 
 
-def _instead(plain: Plain, running: Plain, run: Run | None) -> None:
-    """What else than a new run can be made of the edits: a change of the run, a fork of it, or nothing."""
+def _as_the_rail_calls_it(running: Plain, run: Run) -> Plain:
+    """The settings of a run with its arms named as those of a run from step 0 may be."""
+    found = experiment_of(run.id, renamed=True)
+    names = [arm["name"] for arm in (found or running)["arms"]]
+    return running | {"arms": [a | {"name": name} for a, name in zip(running["arms"], names, strict=True)]}
+
+
+def _instead(plain: Plain, running: Plain, beside: Plain, run: Run | None) -> None:
+    """What else than a new run can be made of the edits: a change of the run, a fork of it, or nothing.
+
+    `running` has the arms' own names, `beside` those that they have in the rail.
+    """
     state = str(run.status["state"]) if run is not None else ""
     edits = pending.live_edits(choices.catalogue(), running, plain)
     with st.container(horizontal=True, gap="small", key="sandbox.pending"):
@@ -105,7 +116,7 @@ def _instead(plain: Plain, running: Plain, run: Run | None) -> None:
             )  # fmt: skip
         st.button(
             "Discard", key="sandbox.discard", on_click=session.set_draft,
-            args=({name: value for name, value in running.items() if name != "fork"},),
+            args=({name: value for name, value in beside.items() if name != "fork"},),
             help="Bring back the settings of the run on the page.",
         )  # fmt: skip
 

@@ -102,8 +102,9 @@ def test_a_form_that_the_live_view_asks_for_opens_at_its_side_of_the_page(
     assert kinds.count("form") == 1 and kinds.index("form") < picture
 
 
-@pytest.mark.parametrize("what", ["fork", "seeds"])
+@pytest.mark.parametrize("what", ["fork", "fork with a rate of an arm's own", "seeds"])
 def test_the_rail_follows_the_run_that_was_made_beside_it(open_page: Open, trained: str, what: str) -> None:
+    what, _, own = what.partition(" ")
     app = settled(open_page("sandbox", run=trained))
     app = settled(app.button(key=f"sandbox.ask.{what}").click().run())
     place = "sandbox.seeds" if what == "seeds" else "sandbox.fork.12"
@@ -111,6 +112,8 @@ def test_the_rail_follows_the_run_that_was_made_beside_it(open_page: Open, train
     if what == "fork":
         app.number_input(key=f"{place}.all.optimizer.learning_rate").set_value(0.02)
         app.number_input(key=f"{place}.{SPECTRAL}.projection.shift").set_value(2.0)
+    if own:
+        app.number_input(key=f"{place}.{SPECTRAL}.optimizer.learning_rate").set_value(0.3)
     app = settled(app.button(key="sandbox.continuing.start").click().run())
     assert address(app) != trained
     assert app.number_input(key="run.steps").value == 20

@@ -32,6 +32,12 @@ def test_a_finished_run_has_every_curve_at_every_step_it_promises(reference: Run
             assert list(reference.group_curve(name, arm)[0]) == list(evaluation_steps(24, 7))
 
 
+def test_the_reason_of_an_end_has_its_thousands(tmp_path: Path) -> None:
+    long = tiny_experiment(steps=1000, evaluate_every=1000, seeds=[3], arms=["standard"])
+    run = sandbox.train(long, out=tmp_path / "run")
+    assert run.status["reason"] == "the step limit of 1,000 is reached"
+
+
 def test_weights_and_readings_stand_at_every_scheduled_snapshot(reference: Run) -> None:
     size = sum(int(np.prod(shape)) for shape in reference.layout("standard")["shapes"])
     scheduled = list(snapshot_steps(24, snapshot_budget(24, 2 * 2 * size * 4)))
