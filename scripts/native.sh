@@ -2,7 +2,7 @@
 # Build the native engine's kernels: scripts/native.sh [required]
 #
 # Without a C++ compiler nothing is built and the torch engine does all the work; only `required` then
-# fails. A key of all sources lets a repeat end at once.
+# fails. A key of all sources, and size and hash of each library beside it, let a repeat end at once.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -24,7 +24,19 @@ text = b"".join(path.name.encode() + b"\n" + path.read_bytes() for path in files
 print(blake2b(text, digest_size=8).hexdigest())
 END
 )"
-if [ "$(cat "$out/sources" 2>/dev/null)" = "$key" ]; then
+# What is written beside the libraries and compared before one is loaded (sandbox/foundations/kernels.py).
+record() {
+    echo "$key"
+    "$python" - "$out"/kernels-*.so <<'END'
+import sys
+from hashlib import blake2b
+from pathlib import Path
+for path in map(Path, sys.argv[1:]):
+    library = path.read_bytes() if path.is_file() else b""
+    print(path.name, len(library), blake2b(library, digest_size=16).hexdigest())
+END
+}
+if [ -f "$out/sources" ] && record | cmp -s - "$out/sources"; then
     exit 0
 fi
 
@@ -43,7 +55,6 @@ flags=(-std=c++17 -O3 -fPIC -shared -ffp-contract=off -fno-math-errno -fno-excep
 
 echo "Building the native engine (once; half a minute) ..." >&2
 mkdir -p "$out"
-rm -f "$out/sources"
 work="$(mktemp -d "$out/.building-XXXXXX")"
 trap 'rm -rf "$work"' EXIT
 pids=()
@@ -67,4 +78,5 @@ fi
 for build in "${builds[@]}"; do
     mv "$work/$build" "$out/kernels-$build.so"
 done
-echo "$key" >"$out/sources"
+record >"$work/sources"
+mv "$work/sources" "$out/sources"

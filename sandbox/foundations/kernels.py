@@ -57,6 +57,8 @@ def found_build() -> tuple[str, str]:
     key = sources_key()
     if key is not None and built_key(present[0]) != key:
         return "", f"the native engine was built from other sources; {BUILD_IT}"
+    if not is_whole(present[0]):
+        return "", f"the native engine's library is damaged; {BUILD_IT}"
     return present[0], ""
 
 
@@ -67,8 +69,32 @@ def path_of(build: str) -> Path:
 
 def built_key(build: str) -> str:
     """The hash of the sources that a build was made from; empty where it cannot be read."""
-    path = BUILT / "sources"
-    return path.read_text(encoding="ascii").strip() if path.is_file() and path_of(build).is_file() else ""
+    return _recorded()[0] if path_of(build).is_file() else ""
+
+
+def is_whole(build: str) -> bool:
+    """Whether a build's library has the size and the hash that were written beside it, and can be loaded.
+
+    A library that was cut short would end the process at its first call, so it is not loaded to find out.
+    """
+    path = path_of(build)
+    try:
+        library = path.read_bytes()
+        found = f"{path.name} {len(library)} {blake2b(library, digest_size=16).hexdigest()}"
+        if found not in _recorded()[1:]:
+            return False
+        ctypes.CDLL(str(path))
+    except OSError:
+        return False
+    return True
+
+
+def _recorded() -> list[str]:
+    """What scripts/native.sh wrote: the key of the sources, then name, size and hash of each library."""
+    try:
+        return (BUILT / "sources").read_text(encoding="ascii", errors="replace").splitlines() or [""]
+    except OSError:
+        return [""]
 
 
 @cache
