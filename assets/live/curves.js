@@ -43,7 +43,8 @@ export class Curves {
   }
 
   reference(view) {
-    return this.panel.lines ? Object.entries(view.model.hello.lines[this.panel.lines] || {}) : [];
+    // A level that is no finite number comes as null: there is nothing to draw.
+    return Object.entries((this.panel.lines && view.model.hello.lines[this.panel.lines]) || {}).filter(([, level]) => level !== null);
   }
 
   draw(view) {

@@ -1,6 +1,7 @@
 """Hello: what a viewer must know once: arms, columns, panels, words, reference lines, colours."""
 
 import json
+import math
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -76,15 +77,22 @@ def residual_constants(experiment: dict[str, Any]) -> dict[str, Any] | None:
     return {"layers": layers, **deepnorm(layers)._asdict(), "placements": placements}
 
 
-def reference_lines(raw: Any) -> dict[str, dict[str, float]]:
-    """Levels to draw by panel (`accuracy`, `loss`), from what the run recorded; numbers only."""
-    found: dict[str, dict[str, float]] = {"accuracy": {}, "loss": {}}
+def reference_lines(raw: Any) -> dict[str, dict[str, float | None]]:
+    """Levels to draw by panel (`accuracy`, `loss`), as the run recorded them; None if not finite."""
+    found: dict[str, dict[str, float | None]] = {"accuracy": {}, "loss": {}}
     if not isinstance(raw, dict):
         return found
     nested = {key: value for key, value in raw.items() if key in found and isinstance(value, dict)}
     for key, levels in (nested or {"accuracy": raw}).items():
-        found[key] = {str(label): float(v) for label, v in levels.items() if isinstance(v, int | float)}
+        found[key] = {str(label): _level(v) for label, v in levels.items() if isinstance(v, int | float)}
     return found
+
+
+def _level(value: float) -> float | None:
+    try:
+        return float(value) if math.isfinite(value) else None
+    except OverflowError:  # a whole number of hundreds of digits
+        return None
 
 
 def _unit(feed: Feed, name: str) -> str:

@@ -10,15 +10,16 @@ from typing import Any
 import anyio
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from sandbox.foundations.errors import SandboxError
+from sandbox.foundations.errors import RunUnavailable, SandboxError
 from sandbox.live.asking import ask, give_up, progress
 from sandbox.live.feed import DAMAGE
 from sandbox.live.hello import hello
 from sandbox.live.hub import Channel
+from sandbox.live.json_text import json_text
 from sandbox.live.selection import Selection
 from sandbox.live.tokens import Permission, Tokens
 from sandbox.live.updates import CATCH_UP_BUDGET, LIVE_BUDGET, Cursor
-from sandbox.runner.control import RunControl
+from sandbox.runner.control import MAX_STEPS, RunControl
 
 RATE = 4.4
 """Updates a second on average: a little over the trainer's four, so that none ever waits for its turn."""
@@ -32,6 +33,7 @@ WAITING_EVERY = 3.0
 ACK_PATIENCE = 10.0
 """Seconds after which a viewer that does not say it has drawn is sent the next update anyway."""
 MAX_REQUEST = 2000
+LONGEST_NAME = 200
 LAST_STEP = 2**31 - 1
 COMMANDS = ("pause", "resume", "step", "stop")
 ASK, GIVE_UP = "diagnose", "cancel"
@@ -100,7 +102,7 @@ class Viewer:
             try:
                 with RunControl(self.channel.feed.folder) as control:
                     if command == "step":
-                        control.step(n if isinstance(n, int) and not isinstance(n, bool) else 1)
+                        control.step(_steps(n))
                     else:
                         {"pause": control.pause, "resume": control.resume, "stop": control.stop}[
                             str(command)
@@ -113,7 +115,8 @@ class Viewer:
     async def _question(self, command: str, request: dict[str, Any]) -> None:
         """Ask for a costly reading, or give one up; the answer names the kind or the id that was meant."""
         named = {key: request.get(key) for key in ("kind", "step", "id")}
-        answer: dict[str, Any] = {"type": "command", "command": command, "done": False, **named}
+        said = {key: value if _can_be_named(value) else None for key, value in named.items()}
+        answer: dict[str, Any] = {"type": "command", "command": command, "done": False, **said}
         if not self.permission.steer:
             answer["reason"] = "You are watching this run; only its owner can ask it."
         else:
@@ -241,13 +244,25 @@ class Viewer:
                 task.cancel()
 
     async def _tell(self, message: dict[str, Any]) -> None:
-        text = json.dumps(message, separators=(",", ":"), default=str)
-        await self._send({"type": "websocket.send", "text": text})
+        await self._send({"type": "websocket.send", "text": json_text(message)})
 
     async def _send(self, message: dict[str, Any]) -> None:
         # A socket that closes while we speak is the listener's to notice; there is nobody to tell.
         with contextlib.suppress(WebSocketDisconnect, RuntimeError):
             await self.socket.send(message)
+
+
+def _steps(n: object) -> int:
+    if type(n) is not int:
+        raise RunUnavailable(f"{repr(n)[:40]} single steps were asked for; ask for 1 to {MAX_STEPS}.")
+    return n
+
+
+def _can_be_named(value: object) -> bool:
+    """Whether an answer repeats it: a kind, an id or a step that some run could have."""
+    if isinstance(value, str):
+        return len(value) <= LONGEST_NAME
+    return type(value) is int and 0 <= value <= LAST_STEP
 
 
 def _request(text: str | None) -> dict[str, Any] | None:

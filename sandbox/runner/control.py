@@ -72,7 +72,7 @@ class RunControl:
     def step(self, n: int = 1) -> None:
         """Pause if running, then grant `n` more single steps."""
         if not 1 <= n <= MAX_STEPS:
-            raise RunUnavailable(f"{n} single steps were asked for; ask for 1 to {MAX_STEPS}.")
+            raise RunUnavailable(f"{repr(n)[:40]} single steps were asked for; ask for 1 to {MAX_STEPS}.")
         self._write("pause", n)
 
     def close(self) -> None:

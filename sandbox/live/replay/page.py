@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import html
-import json
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 from sandbox.live.bundle import bundled
 from sandbox.live.hello import ASSETS
+from sandbox.live.json_text import json_text
 from sandbox.live.replay.recording import Recording, Tell, record
 from sandbox.mathematics.statistics import PairedDifference
 from sandbox.store import Run
@@ -67,7 +67,7 @@ def replay_page(run: Run, megabytes: float = MEGABYTES, tell: Tell | None = None
     shell = len(script) + len(style) + len(report.encode()) + HELLO
     found = record(run.path, max(0, int(megabytes * 1e6) - shell), tell)
     # Within a script element only "<" could end the data or open a comment.
-    recording = json.dumps(found.to_plain(), separators=(",", ":"), default=str).replace("<", "\\u003c")
+    recording = json_text(found.to_plain()).replace("<", "\\u003c")
     return PAGE.format(
         policy=_policy(script, style),
         title=html.escape(f"Run {run.id}"),
