@@ -37,10 +37,10 @@ def test_home_plays_its_recorded_run_soon_after_opening(app: App, open_page: Ope
     open_page(app.address).wait_for_selector(".acs-live[data-step]")  # the server has answered before
     # The promised second is measured in benchmarks/ui_costs.py; here other tests share the machine.
     took: list[float] = []
-    while not took or (min(took) >= 2.0 and len(took) < 8):
+    while not took or (min(took) >= 3.0 and len(took) < 8):
         took.append(seconds_to_play(open_page("about:blank"), app.address))
     say(f"the recorded run plays {min(took):.2f} s after the page was asked for, at attempt {len(took)}")
-    assert min(took) < 2.0
+    assert min(took) < 3.0
 
 
 def test_homes_run_goes_on_playing_when_the_page_takes_it_over(app: App, open_page: Open) -> None:
