@@ -9,7 +9,7 @@ from sandbox.foundations.errors import InvalidExperiment, InvalidKnob
 from sandbox.foundations.typed_text import shown
 from sandbox.runner.arm_names import named_by_values
 from sandbox.store import Run
-from sandbox.store.forks import begun_at
+from sandbox.store.forks import begun_at, is_fork
 
 Plain = dict[str, Any]
 Setting = tuple[str | None, str, Any]
@@ -51,6 +51,7 @@ def forked(parent: Run, plan: Plan) -> Plain:
     sentence.
     """
     whole = parent.experiment
+    _own_fork(parent)
     step = checked_step(parent, plan.step)
     arms = _chosen("arm", parent.arms, plan.arms)
     seeds = list(plan.seeds) if step == 0 and plan.seeds else _chosen("seed", parent.seeds, plan.seeds)
@@ -97,7 +98,7 @@ def checked_step(parent: Run, step: Any) -> int:
 
 def values_at(parent: Run, step: int) -> dict[tuple[str, str], Any]:
     """The live knobs that had been changed by `step`, changes made at `step` itself included."""
-    start = (parent.experiment.get("fork") or {}).get("values", [])
+    start = _own_fork(parent)["values"]
     made = [change for change in parent.meta("changes") or [] if change["step"] <= step]
     return {(change["arm"], change["key"]): change["value"] for change in [*start, *made]}
 
@@ -176,7 +177,7 @@ def _chosen(what: str, has: Sequence[Any], wanted: Sequence[Any] | None) -> list
 def _stages(parent: Run, step: int, arms: Sequence[str]) -> list[Plain]:
     """How `step` was reached from step 0, for the arms that go on."""
     whole, begin = parent.experiment, begun_at(parent.experiment)
-    fork = whole.get("fork") or {"stages": [], "values": []}
+    fork = _own_fork(parent)
     stages = [
         stage | {"changes": [change for change in stage["changes"] if change["arm"] in arms]}
         for stage in fork["stages"]
@@ -192,6 +193,19 @@ def _stages(parent: Run, step: int, arms: Sequence[str]) -> list[Plain]:
         "changes": [change for change in [*fork["values"], *made] if change["arm"] in arms],
     }
     return [*stages, own]
+
+
+def _own_fork(parent: Run) -> Plain:
+    """Where the parent itself began; no stages and values where that was step 0."""
+    fork = parent.experiment.get("fork")
+    if fork is None:
+        return {"stages": [], "values": []}
+    if not is_fork(fork):
+        raise InvalidExperiment(
+            f"Run {parent.id} says that it went on from {shown(fork)}, which is no fork; restore its "
+            "experiment.json from a copy, or start a new run."
+        )
+    return dict(fork)
 
 
 def _renamed(changes: Sequence[Plain], names: Mapping[str, str]) -> list[Plain]:

@@ -16,10 +16,12 @@ from sandbox.store.checkpoint import START, checkpoint_files, read_checkpoint
 from sandbox.store.folder import DATABASE, EXPERIMENT, plain_text, read_experiment
 from sandbox.store.labels import LABELS, read_labels
 from sandbox.store.read_only import ReadOnlyDatabase
-from sandbox.store.schema import is_status, require_ours, require_schema
+from sandbox.store.schema import DESCRIBED, WEIGHTS, is_status, is_whole, require_ours, require_schema
 
 MOST_FINDINGS = 50
 """Of one file; the rest is counted."""
+KINDS, MOST_AXES, MOST_ON_AXIS = "fiub", 6, 2**31
+"""Arrays that a run stores: NumPy's kinds of number (float, whole, truth), and their axes at most."""
 HALF = re.compile(r".+\.part")
 _META = "SELECT key, value FROM meta ORDER BY key"
 _SCALARS = "SELECT arm, name, step, length(data) FROM scalars ORDER BY arm, name, step"
@@ -154,6 +156,9 @@ def _meta_faults(meta: dict[str, str], plain: dict[str, Any] | None, path: Path)
         yield str(fault)
     if "status" in values and not is_status(values["status"]):
         yield "its status is not one of a run"
+    for key, (is_sound, form) in DESCRIBED.items():
+        if values.get(key) is not None and not is_sound(values[key]):
+            yield f"what is recorded as {key!r} is not {form}"
     if plain is not None and plain_text(values.get("experiment")) != plain_text(plain):
         yield f"it records another experiment than {EXPERIMENT} beside it"
     for key in ("arms", "seeds"):
@@ -189,18 +194,26 @@ def _snapshot_faults(
         counts["snapshots"] += 1
         if not 0 <= arm < n_arms:
             yield f"{name} at step {step} is of arm {arm}, and there are {n_arms}"
-        elif dtype != "json" and (fault := _array_fault(dtype, shape, length, n_seeds)):
+        elif dtype == "json":
+            if not name.endswith("/"):
+                yield f"{name} at step {step} is no array"
+        elif fault := _array_fault(name, dtype, shape, length, n_seeds):
             yield f"{name} at step {step}: {fault}"
 
 
-def _array_fault(dtype: str, shape: str, length: int, n_seeds: int) -> str:
+def _array_fault(name: str, dtype: str, shape: str, length: int, n_seeds: int) -> str:
     try:
-        sizes = json.loads(shape)
-        needed = np.dtype(dtype).itemsize * prod(int(size) for size in sizes)
-    except (ValueError, TypeError):
-        return f"{dtype} {shape} is no array"
+        sizes, kind = json.loads(shape), np.dtype(dtype)
+        sound = all(is_whole(size) and 0 <= size < MOST_ON_AXIS for size in sizes) and kind.kind in KINDS
+    except (ValueError, TypeError, SyntaxError, RecursionError):
+        sound = False
+    if not sound or not isinstance(sizes, list) or len(sizes) > MOST_AXES:
+        return f"{dtype[:40]} {shape[:40]} is no array"
+    needed = kind.itemsize * prod(sizes)
     if needed != length:
         return f"{length} bytes, not {needed} for {dtype} {shape}"
+    if name == WEIGHTS and len(sizes) != 2:
+        return f"{shape} is not one row of weights per seed"
     return "" if not sizes or sizes[0] == n_seeds else f"{sizes[0]} rows for {n_seeds} seeds"
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.foundations.errors import RunUnavailable
-from sandbox.store.schema import named_faults
+from sandbox.foundations.typed_text import shown
+from sandbox.store.schema import is_whole, named_faults
 
 EXPERIMENT = "experiment.json"
 DATABASE = "run.sqlite"
@@ -16,6 +17,9 @@ LOCK = "lock"
 
 MOST_DEEP = 32
 """Levels of nesting within an experiment that are read; a real one has five."""
+
+PARTS = ("task", "model", "optimizer", "fork")
+"""Of an experiment: tables where they are there."""
 
 RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 """What an id from a link may look like; nothing else that a person types becomes part of a path."""
@@ -101,6 +105,11 @@ def read_experiment(folder: Path) -> dict[str, Any]:
         raise RunUnavailable(f"{path} is damaged ({fault}); restore it from a copy.") from fault
     if not isinstance(plain, dict) or not _describes_arms(plain):
         raise RunUnavailable(f"{path} describes no experiment with arms and seeds; restore it from a copy.")
+    for part in PARTS:
+        if not isinstance(plain.get(part, {}), dict):
+            raise RunUnavailable(
+                f"{path} has no table as its {part} but {shown(plain[part])}; restore it from a copy."
+            )
     return plain
 
 
@@ -120,13 +129,13 @@ def _deeper_than(plain: Any, levels: int) -> bool:
 def _describes_arms(plain: dict[str, Any]) -> bool:
     arms, seeds = plain.get("arms"), plain.get("seeds")
     return (
-        isinstance(plain.get("steps"), int)
+        is_whole(plain.get("steps"))
         and isinstance(arms, list)
         and bool(arms)
         and all(isinstance(arm, dict) and isinstance(arm.get("name"), str) for arm in arms)
         and isinstance(seeds, list)
         and bool(seeds)
-        and all(isinstance(seed, int) for seed in seeds)
+        and all(map(is_whole, seeds))
     )
 
 

@@ -5,7 +5,7 @@ import math
 import os
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,9 @@ WEIGHTS = "theta"
 """Snapshot name of the weights; readings hold a slash and so never collide with it."""
 
 STATES = ("queued", "running", "paused", "stalled", "stopped", "failed", "done")
+
+MOST_WHOLE = 2**63
+"""No integer of SQLite is as large."""
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _FULL_SQLITE = {
@@ -143,7 +146,7 @@ def is_status(found: Any) -> bool:
     return (
         isinstance(found, dict)
         and found.get("state") in STATES
-        and isinstance(found.get("step"), int)
+        and is_whole(found.get("step"))
         and is_number(found.get("seconds"))
         and isinstance(found.get("reason"), str)
         and isinstance(found.get("arm_seconds", {}), dict)
@@ -151,6 +154,40 @@ def is_status(found: Any) -> bool:
     )
 
 
+def is_whole(found: Any) -> bool:
+    """Whether `found` is a whole number that SQLite can hold; true and false are none."""
+    return isinstance(found, int) and not isinstance(found, bool) and abs(found) < MOST_WHOLE
+
+
 def is_number(found: Any) -> bool:
-    """Whether `found` is a finite number."""
-    return isinstance(found, int | float) and not isinstance(found, bool) and abs(found) < math.inf
+    """Whether `found` is a finite number that a float64 holds."""
+    return is_whole(found) or (isinstance(found, float) and math.isfinite(found))
+
+
+def are_sentences(found: Any) -> bool:
+    """Whether `found` is a list of texts."""
+    return isinstance(found, list) and all(isinstance(sentence, str) for sentence in found)
+
+
+def is_target(found: Any) -> bool:
+    """Whether `found` names a curve and the level that it has to reach."""
+    return isinstance(found, dict) and isinstance(found.get("curve"), str) and is_number(found.get("value"))
+
+
+def are_lines(found: Any) -> bool:
+    """Whether `found` holds levels by their names, or such tables by panel; null is no level."""
+    levels = [
+        level
+        for entry in (found.values() if isinstance(found, dict) else [found])
+        for level in (entry.values() if isinstance(entry, dict) else [entry])
+    ]
+    return isinstance(found, dict) and all(level is None or is_number(level) for level in levels)
+
+
+DESCRIBED: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "notes": (are_sentences, "a list of sentences"),
+    "target": (is_target, "a curve and a finite value"),
+    "lines": (are_lines, "finite levels by name"),
+    "task": (lambda found: isinstance(found, dict), "a table"),
+}
+"""What a run may record of its data: whether it is that, and what it has to be in words."""

@@ -1,12 +1,14 @@
 """A check reads everything to its end, changes nothing, and names what is damaged."""
 
 import hashlib
+import json
 import os
 import sqlite3
 import threading
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +20,7 @@ from sandbox.runner.places import being_written
 from sandbox.runner.request_lines import append_line
 from sandbox.store import RunWriter
 from sandbox.store.check import MOST_FINDINGS, Checked, check_folder
+from sandbox.store.folder import plain_text
 
 CHECKPOINT = "checkpoint-000000000050.safetensors"
 SNAPSHOTS = "run.sqlite, table snapshots"
@@ -71,6 +74,30 @@ def sql(*statements: str) -> Callable[[Path], None]:
     return lambda folder: change(folder, *statements)
 
 
+def told(key: str, value: str) -> Callable[[Path], None]:
+    return sql(f"INSERT OR REPLACE INTO meta(key, value) VALUES('{key}', '{value}')")
+
+
+def status(step: str, seconds: str) -> Callable[[Path], None]:
+    return told("status", f'{{"state": "done", "step": {step}, "seconds": {seconds}, "reason": ""}}')
+
+
+def arrays(dtype: str, shape: str, length: int) -> Callable[[Path], None]:
+    changed = f"dtype = '{dtype}', shape = '{shape}', data = zeroblob({length})"
+    return sql(f"UPDATE snapshots SET {changed} WHERE step = 20 AND name = 'theta'")
+
+
+def part(name: str, value: Any) -> Callable[[Path], None]:
+    """An experiment with another part, in the file and in the database."""
+
+    def act(folder: Path) -> None:
+        text = plain_text(json.loads((folder / "experiment.json").read_text()) | {name: value})
+        (folder / "experiment.json").write_text(text)
+        told("experiment", text)(folder)
+
+    return act
+
+
 def foreign(folder: Path) -> None:
     (folder / "run.sqlite").unlink()
     change(folder, "CREATE TABLE songs(title TEXT)")
@@ -120,6 +147,33 @@ def test_a_run_that_is_being_written_can_be_checked(writer: RunWriter) -> None:
         (sql("DROP TABLE events", ENDLESS), "run.sqlite", "computes 'events'"),
         (sql("ALTER TABLE events ADD COLUMN x AS (zeroblob(step))"), "run.sqlite", "computes 'events'"),
         (sql("UPDATE events SET arm = 5"), "run.sqlite, table events", "event 1 at step 9"),
+        (status("1" + 400 * "0", "1"), "run.sqlite", "not one of a run"),
+        (status("true", "1"), "run.sqlite", "not one of a run"),
+        (status("1", "1" + 400 * "0"), "run.sqlite", "not one of a run"),
+        (status("1", "NaN"), "run.sqlite", "not one of a run"),
+        (status("1", "1e999"), "run.sqlite", "not one of a run"),
+        (told("notes", '[["a"], 5, "c"]'), "run.sqlite", "'notes' is not a list of sentences"),
+        (told("target", '{"curve": ["x"], "value": 1}'), "run.sqlite", "'target' is not a curve"),
+        (told("target", '{"curve": "x", "value": "y"}'), "run.sqlite", "'target' is not a curve"),
+        (told("lines", '{"accuracy": {"chance": 1e999}}'), "run.sqlite", "'lines' is not finite"),
+        (told("lines", '{"loss": [1]}'), "run.sqlite", "'lines' is not finite"),
+        (told("lines", "[1]"), "run.sqlite", "'lines' is not finite"),
+        (told("task", "5"), "run.sqlite", "'task' is not a table"),
+        (arrays("O", "[3]", 24), SNAPSHOTS, "is no array"),
+        (arrays("U4", "[3]", 48), SNAPSHOTS, "is no array"),
+        (arrays("<M8[s]", "[3, 1]", 24), SNAPSHOTS, "is no array"),
+        (arrays("<f4", "[3, -1, -1]", 12), SNAPSHOTS, "is no array"),
+        (arrays("<f4", "[3, true]", 12), SNAPSHOTS, "is no array"),
+        (arrays("<f4", "[3, 1, 1, 1, 1, 1, 1]", 12), SNAPSHOTS, "is no array"),
+        (arrays("<f4", "[3, 0, 9999999999]", 0), SNAPSHOTS, "is no array"),
+        (arrays("<f4", "{}", 4), SNAPSHOTS, "is no array"),
+        (arrays("<f4", "[3]", 12), SNAPSHOTS, "not one row of weights"),
+        (arrays("json", "[3]", 12), SNAPSHOTS, "is no array"),
+        (part("model", 5), "experiment.json", "no table as its model but 5"),
+        (part("task", None), "experiment.json", "no table as its task but None"),
+        (part("fork", [1]), "experiment.json", "no table as its fork but [1]"),
+        (part("steps", 10**30), "experiment.json", "describes no experiment"),
+        (part("seeds", [10**30, 0, 1]), "experiment.json", "describes no experiment"),
         (cut(CHECKPOINT, 100), CHECKPOINT, "is damaged"),
         (flip(CHECKPOINT, -3), CHECKPOINT, "checksum"),
     ],
@@ -132,6 +186,16 @@ def test_what_is_damaged_is_said_by_name(
     assert not checked.sound
     assert {found for found, _ in checked.damage} == {file}
     assert says in checked.damage[0][1]
+
+
+def test_what_a_run_may_record_of_its_data_is_sound(folder: Path) -> None:
+    for key, value in {
+        "notes": '["a sentence"]', "target": '{"curve": "test_accuracy", "value": 0.9}', "task": "null",
+        "lines": '{"accuracy": {"chance": 0.5, "exact": null}, "loss": {}}',
+    }.items():  # fmt: skip
+        told(key, value)(folder)
+    arrays("|b1", "[3, 2]", 6)(folder)
+    assert check_folder(folder).damage == []
 
 
 def test_many_faults_are_counted_instead_of_listed(folder: Path) -> None:
