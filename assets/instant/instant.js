@@ -40,7 +40,7 @@ function style(name, loaded) {
 class Instant {
   constructor(root, data) {
     Object.assign(this, { root, data, replay: true, gone: false, zoom: null, hover: null, brush: null, viewing: null, hidden: new Set(), status: null, pointed: null, pinned: null, filled: null, panels: [], frame: 0 });
-    Object.assign(this, { model: new Model(), pictures: new Pictures(this), ghost: new Before(this), reach: new Reach(), drawn: 0, firsts: [], pace: 0, head: null, complaint: "", meta: null });
+    Object.assign(this, { model: new Model(), pictures: new Pictures(this), ghost: new Before(this), reach: new Reach(), drawn: 0, chosen: 0, firsts: [], pace: 0, head: null, complaint: "", meta: null });
     this.projector = { on: false, scaleOf: () => 1, shows: () => true, node: el("span", { hidden: true }) };
     this.transport = { node: el("span", { hidden: true }) };
     this.state = el("span", { class: "acs-state", role: "status" }, "Waiting");
@@ -72,7 +72,7 @@ class Instant {
     this.success.halt();
     this.wished ||= requestAnimationFrame(() => {
       this.wished = 0;
-      this.trainer.ask("train", this.sliders.values);
+      this.trainer.ask("train", this.sliders.values, { seed: this.chosen });
       this.write();
     });
     clearTimeout(this.addressing);
@@ -97,10 +97,9 @@ class Instant {
   }
 
   select({ seed }) {
-    if (seed === undefined || seed === this.model.selection.seed) return;
-    this.model.selection = { ...this.model.selection, seed };
-    this.trainer.say({ do: "seed", seed });
-    this.write();
+    if (seed === undefined || (seed === this.chosen && seed === this.model.selection.seed)) return;
+    this.chosen = seed;
+    this.trainer.choose(seed);
   }
 
   wish() {}  // every picture is open
@@ -134,6 +133,8 @@ class Instant {
     if (head.id < this.drawn) return;
     const began = performance.now();
     if (head.meta) this.meta = head.meta;
+    // What is marked is what the pictures are of, also where fewer seeds are trained than the chosen one's.
+    this.model.selection = { ...this.model.selection, seed: head.seed };
     if (head.from === 0 && head.epochs.length) this.begin(head);
     const fresh = this.head?.id !== head.id || !this.head.first_seconds;
     this.head = { ...head, series: null, pictures: null };
@@ -154,8 +155,6 @@ class Instant {
     this.drawn = head.id;
     this.model.forget();
     this.pictures.forget();
-    const selected = Math.min(this.model.selection.seed, head.seeds.length - 1);
-    this.model.selection = { ...this.model.selection, seed: selected };
     this.model.greet({
       panels: this.data.panels, arms: ["these settings"], seeds: head.seeds, layers: 1, heads: 1, kinds: [READING],
       columns: SERIES.map((name) => ({ name, per: "seed" })), readings: { [READING]: { 0: this.meta } }, lines: this.meta.lines,

@@ -50,11 +50,17 @@ export class Trainer {
     if (this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
   }
 
-  // Ask for curves ("train") or for many seeds ("histogram"); answers name it by its number.
-  ask(what, knobs) {
-    const wish = { do: what, id: ++this.number, knobs: { ...knobs } };
+  // Ask for curves ("train", with the seed of the pictures) or for many seeds ("histogram"); answers name it by its number.
+  ask(what, knobs, more = {}) {
+    const wish = { do: what, id: ++this.number, knobs: { ...knobs }, ...more };
     this[what === "train" ? "wish" : "many"] = wish;
     this.say(wish);
+  }
+
+  // Pictures of another seed from now on, also where the wish has to be said again.
+  choose(seed) {
+    if (this.wish) this.wish.seed = seed;
+    this.say({ do: "seed", seed });
   }
 
   close() {

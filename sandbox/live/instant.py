@@ -14,6 +14,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from sandbox.foundations.errors import InvalidKnob, RunUnavailable, SandboxError
 from sandbox.foundations.kernels import found_build
+from sandbox.live.instant_page import BEHIND, Page
 from sandbox.live.tokens import Permission, Tokens
 from sandbox.runner.instant.asking import ask_for_worker
 from sandbox.runner.instant.knobs import check_knobs
@@ -29,8 +30,9 @@ MAX_REQUEST = 2000
 LEAST_GAP = 0.004
 """Seconds between two requests of one page that are taken up: nobody turns a knob faster."""
 MOST_SEEDS = 128
-TOO_SOON = 3.0
-"""Seconds; a worker that ends earlier than this, twice in a row, is not asked for a third time at once."""
+CLOSE_WITHIN = 2.0
+"""Seconds in which a page takes the code that it is closed with."""
+JUNK = 1003
 LAST_NUMBER = 2**31
 
 Deliver = Callable[[int, int, bytes], None]
@@ -113,22 +115,6 @@ class Trainer:
             self._lost()
 
 
-class Page:
-    """One open Instant page: what waits to be sent to it, and its newest wish."""
-
-    def __init__(self, number: int, socket: WebSocket) -> None:
-        self.number, self.socket = number, socket
-        self.outbox: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
-        self.wish: dict[str, Any] | None = None
-        """The newest curves that were asked for, for a worker that has to begin again."""
-        self.tried = 0
-
-    def tell(self, message: dict[str, Any]) -> None:
-        """Send JSON."""
-        text = json.dumps(message, separators=(",", ":"))
-        self.outbox.put_nowait({"type": "websocket.send", "text": text})
-
-
 class Instants:
     """All Instant pages of this app, and the worker that they share."""
 
@@ -146,7 +132,7 @@ class Instants:
             older.tell(
                 {"type": "refused", "reason": "This page went on in another tab; reload to take over."}
             )
-            older.outbox.put_nowait({"type": "websocket.close", "code": 1000})
+            older.put({"type": "websocket.close", "code": 1000})
         elif len(self._pages) >= MOST_PAGES:
             reason = f"{MOST_PAGES} pages train already, as many as this app serves; try again in a while."
             await socket.send_json({"type": "refused", "reason": reason})
@@ -154,32 +140,45 @@ class Instants:
         self._numbers += 1
         page = Page(self._numbers, socket)
         self._pages[page.number] = self._of_session[session] = page
-        sender = asyncio.create_task(self._send(page, permission, tokens))
+        ends = [
+            asyncio.create_task(end)
+            for end in (self._listen(page), self._send(page, permission, tokens), page.behind.wait())
+        ]
         try:
-            await self._listen(page)
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+            junk = ends[0].done() and ends[0].result()
+            for end in ends:  # nothing else speaks any more: the code is the last that the page hears
+                end.cancel()
+            await asyncio.wait(ends)
+            if junk or page.behind.is_set():
+                code = JUNK if junk else BEHIND
+                with contextlib.suppress(TimeoutError, WebSocketDisconnect, RuntimeError, OSError):
+                    await asyncio.wait_for(socket.close(code), CLOSE_WITHIN)
         finally:
-            sender.cancel()
+            for end in ends:
+                end.cancel()
             del self._pages[page.number]
             if self._of_session.get(session) is page:
                 del self._of_session[session]
             self._trainer.mention({"session": page.number, "do": "leave"})
 
     # ------------------------------------------------------------ from the pages
-    async def _listen(self, page: Page) -> None:
+    async def _listen(self, page: Page) -> bool:
+        """Pass on what the page says until it has gone; True where it was junk."""
         with contextlib.suppress(WebSocketDisconnect):
             while True:
                 message = await page.socket.receive()
                 if message["type"] == "websocket.disconnect":
-                    return
+                    return False
                 request = _request(message.get("text"))
                 if request is None:
-                    page.outbox.put_nowait({"type": "websocket.close", "code": 1003})
-                    return
+                    return True
                 try:
                     await self._pass_on(page, request)
                 except SandboxError as refusal:
-                    page.tell({"type": "refused", "id": request.get("id"), "reason": str(refusal)})
+                    page.tell({"type": "refused", "id": _number(request), "reason": str(refusal)})
                 await asyncio.sleep(LEAST_GAP)
+        return False
 
     async def _pass_on(self, page: Page, request: dict[str, Any]) -> None:
         what = request.get("do")
@@ -187,6 +186,8 @@ class Instants:
             self._trainer.mention({"session": page.number, "do": what})
         elif what == "seed":
             seed = _whole(request.get("seed"), "The seed", MOST_SEEDS)
+            if page.wish is not None:
+                page.wish["seed"] = seed
             self._trainer.mention({"session": page.number, "do": "seed", "seed": seed})
         elif what in ("train", "histogram"):
             number = _whole(request.get("id"), "The request's number", LAST_NUMBER)
@@ -195,7 +196,9 @@ class Instants:
             if why:
                 raise RunUnavailable(f"Nothing is trained at once here: {why}.")
             wish = {"session": page.number, "do": what, "id": number, "knobs": knobs}
-            page.wish = wish if what == "train" else page.wish
+            if what == "train":
+                wish["seed"] = _whole(request.get("seed", 0), "The seed", MOST_SEEDS)
+                page.wish = wish
             await self._trainer.say(wish)
         else:
             raise InvalidKnob(f"There is nothing to do under the name {str(what)[:40]!r}.")
@@ -206,7 +209,7 @@ class Instants:
         if page is not None:
             page.tried = 0
             part: dict[str, Any] = {"text": payload.decode()} if form == TEXT else {"bytes": payload}
-            page.outbox.put_nowait({"type": "websocket.send", **part})
+            page.put({"type": "websocket.send", **part})
 
     def _worker_lost(self) -> None:
         """The worker has ended: ask for another one where a page still waits, once each."""
@@ -236,7 +239,7 @@ class Instants:
         with contextlib.suppress(WebSocketDisconnect, RuntimeError, OSError):
             while True:
                 with contextlib.suppress(TimeoutError):
-                    message = await asyncio.wait_for(page.outbox.get(), tokens.lifetime / 3)
+                    message = await asyncio.wait_for(page.next(), tokens.lifetime / 3)
                     await page.socket.send(message)
                 if time.monotonic() - renewed > tokens.lifetime / 3:
                     renewed = time.monotonic()
@@ -247,6 +250,12 @@ def _whole(value: object, what: str, below: int) -> int:
     if type(value) is not int or not 0 <= value < below:
         raise InvalidKnob(f"{what} is {repr(value)[:40]}; it must be a whole number from 0 to {below - 1}.")
     return value
+
+
+def _number(request: dict[str, Any]) -> int | None:
+    """The number that a refusal names; None where the request has none that could be one."""
+    number = request.get("id")
+    return number if type(number) is int and 0 <= number < LAST_NUMBER else None
 
 
 def _request(text: str | None) -> dict[str, Any] | None:

@@ -1,5 +1,6 @@
 """The instant socket: its own token, limits in sentences, one worker for all, a new one when it is lost."""
 
+import asyncio
 import json
 import socket
 import struct
@@ -10,14 +11,16 @@ from typing import Any
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient, WebSocketTestSession
+from starlette.websockets import WebSocket
 
 from sandbox.foundations.errors import RunUnavailable
 from sandbox.live import instant
 from sandbox.live.instant import instant_name
+from sandbox.live.instant_page import BEHIND, MOST_MESSAGES, MOST_WAITING, Page
 from sandbox.live.routes import live_routes
 from sandbox.live.tokens import Permission, Tokens
 from sandbox.runner.instant.knobs import defaults
-from sandbox.runner.instant.link import Link
+from sandbox.runner.instant.link import BINARY, Link
 from tests.runner.waiting import eventually
 
 
@@ -43,6 +46,23 @@ class Workers:
             found += self.links[-1].heard(5.0)
             assert self.links[-1].open
         return found
+
+
+class Deaf(WebSocket):
+    """A socket whose other end reads nothing: what is sent never goes through."""
+
+    def __init__(self) -> None:
+        self.codes: list[int] = []
+        self.scope = {}
+
+    async def receive(self) -> Any:
+        await asyncio.Event().wait()
+
+    async def send(self, message: Any) -> None:
+        await asyncio.Event().wait()
+
+    async def close(self, code: int = 1000, reason: str | None = None) -> None:
+        self.codes.append(code)
 
 
 @pytest.fixture
@@ -80,7 +100,8 @@ def test_a_wish_reaches_the_worker_with_every_knob_and_its_answer_comes_back(
     with client.websocket_connect(address()) as page:
         page.send_json(train(1, learning_rate=0.01))
         (wish,) = workers.heard(1)
-        assert wish == {"session": 1, "do": "train", "id": 1, "knobs": defaults() | {"learning_rate": 0.01}}
+        knobs = defaults() | {"learning_rate": 0.01}
+        assert wish == {"session": 1, "do": "train", "id": 1, "knobs": knobs, "seed": 0}
         workers.links[0].say(1, {"type": "curves", "id": 1}, b"\0" * 8)
         data = page.receive()["bytes"]
         (length,) = struct.unpack_from("<I", data)
@@ -100,6 +121,7 @@ def test_what_cannot_be_trained_never_reaches_the_worker(client: TestClient, wor
             ({"do": "train", "id": -1, "knobs": {}}, "number is -1"),
             ({"do": "train", "id": "1", "knobs": {}}, "number is '1'"),
             ({"do": "seed", "seed": 1e9}, "The seed is"),
+            (train(3) | {"seed": -1}, "The seed is -1"),
             ({"do": "fly"}, "'fly'"),
             ({}, "'None'"),
         ):
@@ -114,7 +136,49 @@ def test_what_cannot_be_trained_never_reaches_the_worker(client: TestClient, wor
 def test_junk_closes_the_socket(client: TestClient, workers: Workers, junk: str) -> None:
     with client.websocket_connect(address()) as page:
         page.send_text(junk)
-        assert page.receive()["type"] == "websocket.close"
+        closed = page.receive()
+        assert (closed["type"], closed["code"]) == ("websocket.close", 1003)
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "9" * 1900, "-1", "true", '"x"', "[NaN]"])
+def test_a_refusal_names_only_what_is_a_number_of_a_request(
+    client: TestClient, workers: Workers, number: str
+) -> None:
+    with client.websocket_connect(address()) as page:
+        page.send_text(f'{{"do":"train","id":{number},"knobs":{{}}}}')
+        text = page.receive()["text"]
+        answer = json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))
+        assert (answer["type"], answer["id"]) == ("refused", None) and len(text) < 300
+        page.send_json({"do": "train", "id": 7, "knobs": {"warp": 1}})
+        assert told(page)["id"] == 7
+
+
+def test_a_page_that_does_not_read_is_closed_before_it_eats_the_memory() -> None:
+    async def scene() -> None:
+        socket = Deaf()
+        instants, tokens = instant.Instants(), Tokens("a secret")
+        serving = asyncio.create_task(instants.serve(socket, "s1", Permission("instant:s1", True), tokens))
+        await asyncio.sleep(0.01)
+        (page,) = instants._pages.values()
+        most = 0
+        for _ in range(1000):
+            instants._deliver(page.number, BINARY, bytes(2**16))
+            most = max(most, page.waiting)
+            await asyncio.sleep(0)
+        await asyncio.wait_for(serving, 10)
+        assert most <= MOST_WAITING + 2**16 and page.waiting == 0
+        assert socket.codes == [BEHIND] and instants._pages == {}
+
+    asyncio.run(scene())
+
+
+def test_many_small_messages_are_bounded_too() -> None:
+    page = Page(1, Deaf())
+    for _ in range(MOST_MESSAGES):
+        page.tell({})
+    assert not page.behind.is_set()
+    page.tell({})
+    assert page.behind.is_set() and page.waiting == 0
 
 
 @pytest.mark.parametrize("signed_for", ["s1", "instant:other", "made-up"])
@@ -160,12 +224,13 @@ def test_a_lost_worker_is_followed_by_another_that_gets_the_newest_wish(
 ) -> None:
     with client.websocket_connect(address()) as page:
         page.send_json(train(1))
-        page.send_json(train(2, d_ff=8))
-        workers.heard(2)
+        page.send_json(train(2, d_ff=8) | {"seed": 1})
+        page.send_json({"do": "seed", "seed": 6})
+        workers.heard(3)
         workers.links[0].close()
         eventually(lambda: len(workers.links) == 2)
         (wish,) = workers.heard(1)
-        assert (wish["id"], wish["knobs"]["d_ff"]) == (2, 8)
+        assert (wish["id"], wish["knobs"]["d_ff"], wish["seed"]) == (2, 8, 6)
         assert told(page)["type"] == "lost"
         workers.links[1].close()
         assert "ended twice" in told(page)["reason"]

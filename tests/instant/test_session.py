@@ -1,5 +1,6 @@
 """One page's session: a newer value takes the older one's place, and every message follows the one before."""
 
+import itertools
 import time
 from typing import Any
 
@@ -124,12 +125,67 @@ def test_first_epochs_are_given_up_after_a_while_unless_they_are_nearly_done(
 def test_another_seeds_pictures_are_told_again_and_no_curve_twice(session: Session, told: Told) -> None:
     session.hear(wish(1))
     work(session)
+    time.sleep(sessions.PACE)
     session.hear({"session": 3, "do": "seed", "seed": 1})
+    work(session)
     last = told.messages[-1]
     assert (last["seed"], last["frames_from"], last["epochs"]) == (1, 0, [])
     assert last["frames"][0] == 0 and last["frames"][-1] >= 296
+    time.sleep(sessions.PACE)
     session.hear({"session": 3, "do": "seed", "seed": 99})
+    work(session)
     assert told.messages[-1]["seed"] == 1
+
+
+def test_a_thousand_chosen_seeds_are_told_at_the_pages_pace_and_the_newest_wins(
+    session: Session, told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "PACE", 0.0)
+    monkeypatch.setattr(sessions, "ACK_PATIENCE", 1e9)
+    session.hear(wish(1))
+    work(session)
+    session.hear({"session": 3, "do": "seed", "seed": 1})
+    session.turn(lambda: None)
+    n = len(told.messages)
+    for i in range(1001):
+        session.hear({"session": 3, "do": "seed", "seed": i % 2})
+        assert not session.turn(lambda: None)
+    assert len(told.messages) == n  # the page has not said that it has drawn
+    work(session)
+    assert len(told.messages) == n + 1
+    assert (told.messages[-1]["seed"], told.messages[-1]["frames_from"]) == (0, 0)
+
+
+def test_every_wish_brings_the_seed_of_its_pictures(session: Session, told: Told) -> None:
+    session.hear(wish(1, n_seeds=4) | {"seed": 3})
+    work(session)
+    session.hear(wish(2) | {"seed": 3})  # fewer seeds: pictures of the last one
+    work(session)
+    session.hear(wish(3, n_seeds=4) | {"seed": 1})
+    work(session)
+    assert {(m["id"], m["seed"]) for m in told.messages} == {(1, 3), (2, 1), (3, 1)}
+
+
+def test_a_seed_that_is_chosen_while_a_wish_waits_is_that_wishs_seed(session: Session, told: Told) -> None:
+    session.hear(wish(1, n_seeds=4) | {"seed": 0})
+    session.hear({"session": 3, "do": "seed", "seed": 2})
+    work(session)
+    assert {m["seed"] for m in told.messages} == {2}
+
+
+def test_pictures_of_two_seeds_never_stand_in_one_row(
+    session: Session, told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "HOLD", 0.0)
+    monkeypatch.setattr(sessions, "PACE", 0.0)
+    session.hear(wish(1))
+    for i in range(40):
+        session.hear({"session": 3, "do": "seed", "seed": i // 5 % 2})
+        session.hear({"do": "ack"})
+        session.turn(lambda: None)
+    for before, after in itertools.pairwise(told.messages):
+        assert after["frames_from"] == 0 or after["seed"] == before["seed"]
+    assert {m["seed"] for m in told.messages} == {0, 1}
 
 
 def test_a_histogram_is_cancelled_by_the_page_and_by_a_knob(session: Session, told: Told) -> None:
@@ -153,6 +209,8 @@ def test_curves_wait_while_many_seeds_are_trained_and_go_on_after(session: Sessi
     session.turn(lambda: None)
     n_curves = len([m for m in told.messages if m["type"] == "curves"])
     session.hear({"session": 3, "do": "seed", "seed": 1})
+    time.sleep(sessions.PACE)
+    session.hear({"do": "ack"})
     for _ in range(5):
         session.turn(lambda: None)
     of_seed = [m for m in told.messages if m["type"] == "curves"][n_curves:]

@@ -16,7 +16,7 @@ NEARLY = 2.0
 HOLD = 0.25
 """Seconds after which a computation is told before its first epochs are done."""
 PACE = 0.1
-"""Seconds between two tellings of one computation."""
+"""Seconds between two tellings of one computation, or of another seed's pictures."""
 ACK_PATIENCE = 3.0
 """Seconds after which a page that does not say it has drawn is told more anyway."""
 
@@ -44,8 +44,10 @@ class Session:
         self._many: Histogram | None = None
         """While it is there, the curves wait."""
         self._seed = 0
+        self._other_seed = False
+        """Whether pictures of a seed that was chosen since have still to be told."""
         self._rows = self._frames = 0
-        self._told = 0.0
+        self._told = self._told_many = 0.0
         self._acked = True
         self._known: object = None  # what the page has been told of the weights' shapes and the probe
 
@@ -56,8 +58,7 @@ class Session:
         if what == "ack":
             self._acked = True
         elif what == "seed":
-            self._seed = int(message["seed"])
-            self._tell_pictures_again()
+            self._choose(int(message["seed"]))
         elif what == "cancel":
             self._cancel()
         elif what in ("train", "histogram"):
@@ -71,6 +72,8 @@ class Session:
         if self._wanted is not None and self._free(self._wanted):
             self._begin(self._wanted)
             hear()
+        if self._other_seed and self._curves is not None and self._may_tell():
+            self._tell(self._curves)
         if self._many is not None:
             self._turn_of_many(self._many)
         elif self._curves is not None and not self._curves.done:
@@ -103,9 +106,18 @@ class Session:
             self.given_up += 1
             self._tell(self._curves)  # as far as it has come
         self._curves = None  # its team may be the next one's
+        self._seed = int(wanted.get("seed", self._seed))
         self._rows = self._frames = 0
+        self._other_seed = False
         self._told = time.monotonic()
         self._curves = Curves(number, knobs, self._teams)
+
+    def _choose(self, seed: int) -> None:
+        """Pictures are of `seed` from now on; the newest choice is told when the page can take it."""
+        if self._wanted is not None and self._wanted["do"] == "train":
+            self._wanted["seed"] = seed
+        self._seed, self._frames = seed, 0
+        self._other_seed = self._rows > 0
 
     def _cancel(self) -> None:
         if self._many is not None:
@@ -114,18 +126,22 @@ class Session:
 
     # ------------------------------------------------------------ what the page is told
     def _turn_of_many(self, job: Histogram) -> None:
-        if job.turn() or time.monotonic() - self._told > PACE:
+        if job.turn() or time.monotonic() - self._told_many > PACE:
             self._tell_histogram(job)
         if job.done:
             self._many = None
 
     def _after_turn(self, job: Curves) -> None:
-        now = time.monotonic()
         first = job.epoch == FIRST_EPOCHS
         self.computed += first
-        waited = now - self._told > PACE and (job.age > HOLD or self._rows > 0)
-        if first or job.epoch == EPOCHS or (waited and (self._acked or now - self._told > ACK_PATIENCE)):
+        grows = job.age > HOLD or self._rows > 0
+        if first or job.epoch == EPOCHS or (grows and self._may_tell()):
             self._tell(job)
+
+    def _may_tell(self) -> bool:
+        """Whether the page has drawn what it was told last, or has had long enough for it."""
+        since = time.monotonic() - self._told
+        return since > PACE and (self._acked or since > ACK_PATIENCE)
 
     def _tell(self, job: Curves) -> None:
         shape = job.shape_key
@@ -134,14 +150,9 @@ class Session:
             self._known, head["meta"] = shape, job.meta()
         head |= {"computed": self.computed, "given_up": self.given_up}
         self._rows, self._frames = len(job.epochs), len(job.frames)
-        self._told, self._acked = time.monotonic(), False
+        self._told, self._acked, self._other_seed = time.monotonic(), False, False
         self._say(self.number, head, numbers)
 
-    def _tell_pictures_again(self) -> None:
-        if self._curves is not None and self._rows:
-            self._frames = 0
-            self._tell(self._curves)
-
     def _tell_histogram(self, job: Histogram) -> None:
-        self._told = time.monotonic()
+        self._told_many = time.monotonic()
         self._say(self.number, job.told())
