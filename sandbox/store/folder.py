@@ -20,6 +20,8 @@ MOST_DEEP = 32
 
 PARTS = ("task", "model", "optimizer", "fork")
 """Of an experiment: tables where they are there."""
+SIZES = ("n_layers", "n_heads", "d_model")
+"""Of a model: whole numbers where they are there."""
 
 RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 """What an id from a link may look like; nothing else that a person types becomes part of a path."""
@@ -109,6 +111,13 @@ def read_experiment(folder: Path) -> dict[str, Any]:
         if not isinstance(plain.get(part, {}), dict):
             raise RunUnavailable(
                 f"{path} has no table as its {part} but {shown(plain[part])}; restore it from a copy."
+            )
+    model = plain.get("model", {})
+    for size in SIZES:
+        if not is_whole(model.get(size, 1)):
+            raise RunUnavailable(
+                f"{path} has {shown(model[size])} as its model's {size}; it must be a whole number, restore "
+                "the file from a copy."
             )
     return plain
 

@@ -170,6 +170,7 @@ def test_a_run_that_is_being_written_can_be_checked(writer: RunWriter) -> None:
         (arrays("<f4", "[3]", 12), SNAPSHOTS, "not one row of weights"),
         (arrays("json", "[3]", 12), SNAPSHOTS, "is no array"),
         (part("model", 5), "experiment.json", "no table as its model but 5"),
+        (part("model", {"n_layers": "x"}), "experiment.json", "has 'x' as its model's n_layers"),
         (part("task", None), "experiment.json", "no table as its task but None"),
         (part("fork", [1]), "experiment.json", "no table as its fork but [1]"),
         (part("steps", 10**30), "experiment.json", "describes no experiment"),
