@@ -15,6 +15,9 @@ export PYTHON TORCH_INDEX
 # Where this is set, every process compiles every module again: tests and the app start seconds later.
 export PYTHONDONTWRITEBYTECODE :=
 
+# Every call's shapes and types are checked; that doubles what the tests compute, so the fast suite goes without.
+SHAPES := "--jaxtyping-packages=sandbox,beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))"
+
 .PHONY: help run setup setup-dev native browser test test-fast test-long test-combinations check format bench screens lock
 .PHONY: image clean test-faults
 
@@ -44,11 +47,11 @@ browser:
 
 ## test: the whole test suite, browser and learning tests included
 test: setup-dev browser
-	$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
+	$(BIN)/python -m pytest $(SHAPES) -n 3 --dist loadgroup $(ARGS)
 
-## test-fast: everything but the browser and learning tests
+## test-fast: everything but the browser tests, learning and the heaviest promises
 test-fast: setup-dev
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not e2e and not slow" $(ARGS)
+	$(BIN)/python -m pytest -n 3 --dist loadgroup -m "not e2e and not slow" $(ARGS)
 
 ## test-long: ten minutes of a watched run: nothing built anew, nothing shifted, no memory kept
 test-long: setup-dev browser
@@ -56,7 +59,7 @@ test-long: setup-dev browser
 
 ## test-combinations: every pair of ideas across families, trained and resumed
 test-combinations: setup-dev
-	$(BIN)/python -m pytest tests/combinations -n 2 -m combinations $(ARGS)
+	$(BIN)/python -m pytest $(SHAPES) tests/combinations -n 2 -m combinations $(ARGS)
 
 ## test-faults: kills, full disk, clock jumps, damage and many viewers, at length (docs/reliability.md)
 test-faults: setup-dev
