@@ -10,6 +10,8 @@ from sandbox.cli import main
 from sandbox.store import open_run
 from tests.runner.small import tiny_experiment
 
+pytestmark = pytest.mark.slow
+
 CapSys = pytest.CaptureFixture[str]
 
 

@@ -17,6 +17,8 @@ from sandbox.foundations.readings import PerHead
 from sandbox.models.placement.family import Block
 from tests.diagnostics.test_diagnostics_contract import group, look
 
+pytestmark = pytest.mark.slow
+
 PARTS = ("attention", "feed-forward")
 
 

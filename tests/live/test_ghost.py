@@ -18,6 +18,8 @@ from sandbox.store import open_run
 from sandbox.store.check import check_folder
 from tests.runner.small import tiny_experiment
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def feeds(tmp_path_factory: pytest.TempPathFactory) -> tuple[Feed, Feed]:

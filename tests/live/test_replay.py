@@ -22,6 +22,8 @@ from sandbox.store import RunWriter, open_run
 from tests.live import synthetic
 from tests.live.synthetic import SyntheticRun
 
+pytestmark = pytest.mark.slow
+
 PLENTY = 50_000_000
 HOSTILE = ("</script><script>hacked=1</script>", "<img src=x onerror=hacked=1>", "a'\"&<!--\u2028")
 

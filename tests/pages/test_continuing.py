@@ -18,6 +18,8 @@ from sandbox.ui.continuing import read_seeds
 from tests.pages.conftest import Open, said, settled
 from tests.runner.small import tiny_experiment
 
+pytestmark = pytest.mark.slow
+
 SPECTRAL = "spectral:shift=0.5"
 
 
