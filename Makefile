@@ -47,7 +47,7 @@ browser:
 
 ## test: the whole test suite, browser and learning tests included
 test: setup-dev browser
-	$(BIN)/python -m pytest $(SHAPES) -n 3 --dist loadgroup $(ARGS)
+	$(BIN)/python -m pytest $(SHAPES) -n 2 --dist loadgroup $(ARGS)
 
 ## test-fast: everything but the browser tests, learning and the heaviest promises
 test-fast: setup-dev

@@ -9,7 +9,7 @@ const AWAY = "The connection is away; ask again once it is back.";
 
 // What the run can be asked and was asked, for all panels together.
 export class Asking {
-  constructor(view) { Object.assign(this, { view, steps: [], questions: [], sent: new Map(), said: new Map(), began: new Map() }); }
+  constructor(view) { Object.assign(this, { view, steps: [], questions: [], sent: new Map(), said: new Map(), began: new Map(), spoken: new Set() }); }
 
   stored({ from, steps }) { this.steps = [...this.steps.slice(0, from), ...steps]; this.view.schedule(); }
 
@@ -144,9 +144,10 @@ export class AskRow {
     if (this.panel.view.root.contains(document.activeElement) && document.activeElement === this.stop) this.button.focus({ preventScroll: true });
     setText(this.words, words);
     this.words.title = words;
-    if (this.spoken) this.tell(asking.said.get(reading) || (last?.state === "done" ? `Computed at step ${last.step}` : ended) || "");
+    if (asking.spoken.has(reading)) this.tell(asking.said.get(reading) || (last?.state === "done" ? `Computed at step ${last.step}` : ended) || "");
   }
 
-  // Said to who listens, once for each change of state; figures that run are on the screen alone.
-  tell(words) { this.spoken = true; setText(this.aloud, words); }
+  // Said to who listens, once for each change of state; figures that run are on the screen alone. The first
+  // reading of its kind has this row built anew: that something was said is known for the kind.
+  tell(words) { this.panel.view.asking.spoken.add(this.panel.reading); setText(this.aloud, words); }
 }
