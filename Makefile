@@ -15,11 +15,11 @@ export PYTHON TORCH_INDEX
 # Where this is set, every process compiles every module again: tests and the app start seconds later.
 export PYTHONDONTWRITEBYTECODE :=
 
-# Every call's shapes and types are checked; that doubles what the tests compute, so the fast suite goes without.
+# Every call's shapes and types are checked; that doubles what the tests compute, so most runs go without.
 SHAPES := "--jaxtyping-packages=sandbox,beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))"
 
 .PHONY: help run setup setup-dev native browser test test-fast test-long test-combinations check format bench screens lock
-.PHONY: image clean test-faults
+.PHONY: image clean test-faults test-shapes
 
 help:
 	@sed -n 's/^## \([a-z-]*\): /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -47,11 +47,15 @@ browser:
 
 ## test: the whole test suite, browser and learning tests included
 test: setup-dev browser
-	$(BIN)/python -m pytest $(SHAPES) -n 2 --dist loadgroup $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
 
 ## test-fast: everything but the browser tests, learning and the heaviest promises
 test-fast: setup-dev
 	$(BIN)/python -m pytest -n 3 --dist loadgroup -m "not e2e and not slow" $(ARGS)
+
+## test-shapes: the fast suite with every call's shapes and types checked
+test-shapes: setup-dev
+	$(BIN)/python -m pytest $(SHAPES) -n 2 --dist loadgroup -m "not e2e and not slow" $(ARGS)
 
 ## test-long: ten minutes of a watched run: nothing built anew, nothing shifted, no memory kept
 test-long: setup-dev browser
