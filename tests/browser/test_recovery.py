@@ -17,8 +17,14 @@ from tests.browser.watching import Watched, say
 pytestmark = pytest.mark.e2e
 
 
-def test_a_killed_worker_runs_again_and_changes_no_number(app: App, open_page: Open, finished: str) -> None:
-    run_id = queue.enqueue(queue.check(SHORT)["plain"], "local")
+LASTING = SHORT | {"steps": 300, "evaluate_every": 100, "arms": ["standard", "linear"]}
+"""Without kernels for one of its arms, so that there is time to kill it."""
+
+
+def test_a_killed_worker_runs_again_and_changes_no_number(app: App, open_page: Open) -> None:
+    undisturbed = queue.enqueue(queue.check(LASTING)["plain"], "local")
+    assert app.ended(undisturbed).state == "done"
+    run_id = queue.enqueue(queue.check(LASTING)["plain"], "local")
     watched = Watched(open_page(app.run(run_id)))
     folder = app.runs / run_id
     eventually(lambda: any(folder.glob("checkpoint-*")), what="the first checkpoint")
@@ -36,8 +42,8 @@ def test_a_killed_worker_runs_again_and_changes_no_number(app: App, open_page: O
     say(f"a new worker after {time.monotonic() - killed:.2f} s")
     assert app.ended(run_id).state == "done"
     expect(watched.state).to_have_text("Done")
-    watched.beyond(SHORT["steps"] - 1)  # the word may arrive before the last picture
-    with open_run(folder) as disturbed, open_run(app.runs / finished) as calm:
+    watched.beyond(LASTING["steps"] - 1)  # the word may arrive before the last picture
+    with open_run(folder) as disturbed, open_run(app.runs / undisturbed) as calm:
         assert disturbed.scalar_names() == calm.scalar_names()
         for name in calm.scalar_names():
             for arm in calm.arms:
