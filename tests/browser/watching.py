@@ -118,9 +118,8 @@ class Watched:
         """Press a button of the head in the page; milliseconds until the state's word matches `word`."""
         passed = self.page.evaluate(PRESSED, [BUTTONS[command], word, patience, PRESS_AGAIN])
         if passed is None:  # seen on overloaded machines, where a new page found all well; it has to
-            say(
-                f"{command}: no {word} within {patience:.0f} ms, state {self.page.locator('.acs-state').all_inner_texts()}"
-            )
+            state = self.page.locator(".acs-state").all_inner_texts()
+            say(f"{command}: no {word} within {patience:.0f} ms but {state}")
             self.page.reload()
             self.beyond(-1)
             passed = self.page.evaluate(PRESSED, [BUTTONS[command], word, patience, PRESS_AGAIN])
