@@ -1,7 +1,7 @@
 // Entry of the Instant page: knobs on the left; what they train is drawn anew while they are turned.
 
 import { Before } from "./before.js";
-import { calm, el, number, setText, setWhole } from "./dom.js";
+import { calm, el, number, onArrows, setText, setWhole } from "./dom.js";
 import { Model } from "./model.js";
 import { Panel } from "./panel.js";
 import { Pictures } from "./pictures.js";
@@ -194,19 +194,8 @@ class Instant {
 
   seedButtons(seeds) {
     const buttons = seeds.map((seed, i) => el("button", { type: "button", role: "radio", onclick: () => this.select({ seed: i }) }, String(seed)));
-    for (const button of buttons) this.onArrows(button, () => buttons);
+    for (const button of buttons) onArrows(button, () => buttons);
     this.seeds.replaceChildren(...buttons);
-  }
-
-  onArrows(button, group) {
-    button.addEventListener("keydown", (event) => {
-      const by = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
-      if (!by) return;
-      const buttons = group(), next = buttons[(buttons.indexOf(button) + by + buttons.length) % buttons.length];
-      event.preventDefault();
-      next.focus();
-      next.click();
-    });
   }
 
   until() { return Infinity; }

@@ -24,6 +24,18 @@ export function setWhole(node, text) {
   if (node.title !== text) node.title = text;
 }
 
+// Arrow keys move within a group of radio buttons, as a form's own would.
+export function onArrows(button, group) {
+  button.addEventListener("keydown", (event) => {
+    const by = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
+    if (!by) return;
+    const buttons = group(), next = buttons[(buttons.indexOf(button) + by + buttons.length) % buttons.length];
+    event.preventDefault();
+    next.focus();
+    next.click();
+  });
+}
+
 // Room for the widest that a growing number will need, so that nothing beside it moves.
 export function reserve(node, widest) {
   const room = `${widest.length}ch`;

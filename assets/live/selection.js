@@ -1,6 +1,6 @@
 // The legend and the choice in one place: arms with their line, marker and latest accuracy; seed, layer and head.
 
-import { el, number, setText, share } from "./dom.js";
+import { el, number, onArrows, setText, share } from "./dom.js";
 import { armStyle, marker, prepare, sizeOf } from "./theme.js";
 
 export class SelectionCard {
@@ -22,13 +22,13 @@ export class SelectionCard {
       const value = el("span", { class: "acs-value" });
       const eye = el("button", { type: "button", class: "acs-eye", "aria-pressed": "true", title: `Show or hide ${name} on the curves`, "aria-label": `Show ${name} on the curves`, onclick: () => view.toggleArm(arm) }, swatch);
       const pick = el("button", { type: "button", class: "acs-arm", role: "radio", "aria-checked": "false", onclick: () => view.select({ arm }) }, el("span", { class: "acs-name" }, name), value);
-      this.view.onArrows(pick, () => this.rows.map((row) => row.pick));
+      onArrows(pick, () => this.rows.map((row) => row.pick));
       return { arm, swatch, value, eye, pick, node: el("div", { class: "acs-armrow" }, eye, pick) };
     });
     this.arms.replaceChildren(...this.rows.map((row) => row.node));
     const choice = (label, field, options, words) => {
       const buttons = options.map((_, i) => el("button", { type: "button", role: "radio", "aria-checked": "false", onclick: () => view.select({ [field]: i }) }));
-      buttons.forEach((button) => this.view.onArrows(button, () => buttons));
+      buttons.forEach((button) => onArrows(button, () => buttons));
       return { field, buttons, words, node: el("div", { class: "acs-choice" }, el("span", {}, label), el("div", { role: "radiogroup", "aria-label": label, class: "acs-segments" }, ...buttons)) };
     };
     const upTo = (n) => Array.from({ length: n }, (_, i) => i);

@@ -187,18 +187,6 @@ export class View {
     this.schedule();
   }
 
-  // Arrow keys move within a group of radio buttons, as a form's own would.
-  onArrows(button, group) {
-    button.addEventListener("keydown", (event) => {
-      const by = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
-      if (!by) return;
-      const buttons = group(), next = buttons[(buttons.indexOf(button) + by + buttons.length) % buttons.length];
-      event.preventDefault();
-      next.focus();
-      next.click();
-    });
-  }
-
   // ---------------------------------------------------------------- drawing
   schedule(hurried = true) { this.painter.schedule(hurried); }
 

@@ -15,6 +15,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from sandbox.foundations.errors import InvalidKnob, RunUnavailable, SandboxError
 from sandbox.foundations.kernels import found_build
 from sandbox.live.instant_page import BEHIND, Page
+from sandbox.live.json_text import request_in
 from sandbox.live.tokens import Permission, Tokens
 from sandbox.runner.instant.asking import ask_for_worker
 from sandbox.runner.instant.knobs import check_knobs
@@ -26,7 +27,6 @@ COME_WITHIN = 20.0
 """Seconds that a worker has to come."""
 SPEAK_WITHIN = 5.0
 """Seconds in which whoever comes has to say the secret."""
-MAX_REQUEST = 2000
 LEAST_GAP = 0.004
 """Seconds between two requests of one page that are taken up: nobody turns a knob faster."""
 MOST_SEEDS = 128
@@ -170,7 +170,7 @@ class Instants:
                 message = await page.socket.receive()
                 if message["type"] == "websocket.disconnect":
                     return False
-                request = _request(message.get("text"))
+                request = request_in(message.get("text"))
                 if request is None:
                     return True
                 try:
@@ -256,14 +256,3 @@ def _number(request: dict[str, Any]) -> int | None:
     """The number that a refusal names; None where the request has none that could be one."""
     number = request.get("id")
     return number if type(number) is int and 0 <= number < LAST_NUMBER else None
-
-
-def _request(text: str | None) -> dict[str, Any] | None:
-    """The JSON object in a frame; None for bytes, for anything else and for what is too long or too deep."""
-    if text is None or len(text) > MAX_REQUEST:
-        return None
-    try:
-        request = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return request if isinstance(request, dict) else None

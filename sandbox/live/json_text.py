@@ -1,8 +1,11 @@
-"""JSON text that every browser reads: what is no finite number becomes null, and breaks no stream."""
+"""JSON of the live sockets: what goes out every browser reads, what comes in is short and an object."""
 
 import json
 import math
 from typing import Any
+
+MOST_READ = 2000
+"""Characters of a request."""
 
 
 def json_text(message: dict[str, Any]) -> str:
@@ -11,6 +14,17 @@ def json_text(message: dict[str, Any]) -> str:
         return _compact(message)
     except ValueError:
         return _compact(_finite(message))
+
+
+def request_in(text: str | None) -> dict[str, Any] | None:
+    """The JSON object in a frame; None for bytes, for anything else and for what is too long or too deep."""
+    if text is None or len(text) > MOST_READ:
+        return None
+    try:
+        request = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return request if isinstance(request, dict) else None
 
 
 def _compact(message: Any) -> str:

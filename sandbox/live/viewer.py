@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import json
 import sqlite3
 import time
 from typing import Any
@@ -15,7 +14,7 @@ from sandbox.live.asking import ask, give_up, progress
 from sandbox.live.feed import DAMAGE
 from sandbox.live.hello import hello
 from sandbox.live.hub import Channel
-from sandbox.live.json_text import json_text
+from sandbox.live.json_text import json_text, request_in
 from sandbox.live.selection import Selection
 from sandbox.live.tokens import Permission, Tokens
 from sandbox.live.updates import CATCH_UP_BUDGET, LIVE_BUDGET, Cursor
@@ -32,7 +31,6 @@ WAITING_EVERY = 3.0
 """Seconds between words about when costly readings are due."""
 ACK_PATIENCE = 10.0
 """Seconds after which a viewer that does not say it has drawn is sent the next update anyway."""
-MAX_REQUEST = 2000
 LONGEST_NAME = 200
 LAST_STEP = 2**31 - 1
 COMMANDS = ("pause", "resume", "step", "stop")
@@ -76,7 +74,7 @@ class Viewer:
             message = await self.socket.receive()
             if message["type"] == "websocket.disconnect":
                 return
-            request = _request(message.get("text"))
+            request = request_in(message.get("text"))
             if request is None:
                 await self.socket.close(1003)
                 return
@@ -263,14 +261,3 @@ def _can_be_named(value: object) -> bool:
     if isinstance(value, str):
         return len(value) <= LONGEST_NAME
     return type(value) is int and 0 <= value <= LAST_STEP
-
-
-def _request(text: str | None) -> dict[str, Any] | None:
-    """The JSON object in a frame; None for bytes, for anything else and for what is too long or too deep."""
-    if text is None or len(text) > MAX_REQUEST:
-        return None
-    try:
-        request = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return request if isinstance(request, dict) else None

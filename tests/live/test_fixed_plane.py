@@ -17,7 +17,7 @@ from sandbox.live.planes import Plane, planes_of, principal_plane
 from sandbox.live.scales import Scales
 from sandbox.live.visual_layers import look
 from tests.live.synthetic import SyntheticRun
-from tests.live.watched_canvas import calls, launched, replayed
+from tests.live.watched_canvas import calls, replayed
 
 KIND, WIDTH, STEPS = "visual weights", 3, 200
 SHAPES = ((2, WIDTH), (12, WIDTH), (WIDTH,), (WIDTH, WIDTH), (8, WIDTH), (8,), (WIDTH, 8), (WIDTH,))
@@ -87,12 +87,6 @@ def expected(page: Page, feed: Feed, plane: Plane, arm: int, seed: int, step: in
     left = 34 + (box["width"] - 40 - size) / 2
     x, y = ((plane.place(round_ones) - scale["centre"]) / (2 * scale["half"])).T
     return np.stack([left + size * (x + 0.5), 4 + size * (0.5 - y)], axis=1)
-
-
-@pytest.fixture(scope="module")
-def browser(chromium: str) -> Iterator[Browser]:
-    with launched(chromium) as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

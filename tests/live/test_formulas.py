@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from sandbox.live.panels import Panel
-from tests.live.watched_canvas import MODULES, launched, scripts
+from tests.live.watched_canvas import MODULES, scripts
 
 pytestmark = pytest.mark.e2e
 
@@ -17,12 +17,6 @@ SHOWN = """([name, text]) => {
   return { text: box.textContent, low: of('sub'), high: of('sup'), slanted: of('i') };
 }"""
 EQUATIONS = {kind: panel.equation for kind, panel in Panel.variants.items() if panel.equation}
-
-
-@pytest.fixture(scope="module")
-def browser(chromium: str) -> Iterator[Browser]:
-    with launched(chromium) as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 """Pictures beside each other line up, words that do not fit are told whole, axes have ticks."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, expect
 from tests.live.serving import served
 from tests.live.synthetic import SyntheticRun
 from tests.live.test_live_browser import at_step
-from tests.live.watched_canvas import MODULES, calls, launched, replayed, scripts, words
+from tests.live.watched_canvas import MODULES, calls, replayed, scripts, words
 
 pytestmark = pytest.mark.e2e
 
@@ -29,12 +29,6 @@ TICKS = f"""async (ranges) => {{
 REASON = (
     "the step limit of 400 is reached, and a reason may be far longer than the room that a row has for it"
 )
-
-
-@pytest.fixture(scope="module")
-def browser(chromium: str) -> Iterator[Browser]:
-    with launched(chromium) as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

@@ -8,18 +8,11 @@ from PIL import Image
 from playwright.sync_api import Browser, Page
 
 from tests.live.reference import FOLDER, KINDS, SCHEMES, STEPS, apart, path, picture, wordless
-from tests.live.watched_canvas import launched
 
 pytestmark = pytest.mark.e2e
 
 MOST_MEAN, MOST_FAR = 2.5, 0.015
 """Of 255, and of all pixels: how much the smoothing of edges may differ from machine to machine."""
-
-
-@pytest.fixture(scope="module")
-def browser(chromium: str) -> Iterator[Browser]:
-    with launched(chromium) as found:
-        yield found
 
 
 @pytest.fixture(scope="module", params=SCHEMES)

@@ -1,7 +1,7 @@
 """The live routes: a socket needs its run's token, brings what is new, and steers for those who may."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +15,6 @@ from sandbox.live.tokens import Permission, Tokens
 from sandbox.live.wire import FULL, MapBlock, RowsBlock, Update, decode
 from sandbox.runner.control import RunControl
 from tests.live.synthetic import SyntheticRun
-
-
-@pytest.fixture
-def run(runs_folder: Path, made_up: Callable[..., SyntheticRun]) -> SyntheticRun:
-    made = made_up(runs_folder / "made-up", arms=2)
-    made.grow(40)
-    return made
-
-
-@pytest.fixture
-def client() -> Iterator[TestClient]:
-    with TestClient(Starlette(routes=live_routes(linger=0)), base_url="http://localhost") as made:
-        yield made
 
 
 def address(run_id: str = "made-up", *, steer: bool = False) -> str:

@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from sandbox.foundations.readings import Answer, Trajectory
 from tests.live.synthetic import SyntheticRun
-from tests.live.watched_canvas import calls, launched, replayed, strokes, words
+from tests.live.watched_canvas import calls, replayed, strokes, words
 
 pytestmark = pytest.mark.e2e
 
@@ -16,12 +16,6 @@ TOKENS, PLACE = 12, 3
 UNFOLD = "document.querySelectorAll('.acs-unfold[aria-expanded=false]').forEach((button) => button.click())"
 PICTURE = "document.querySelector('[data-kind=\"attention map\"] canvas').toDataURL()"
 KEYS = [("s", "Seed", "1"), ("y", "Layer", "2"), ("h", "Head", "2"), ("a", "Arm", "spectral")]
-
-
-@pytest.fixture(scope="module")
-def browser(chromium: str) -> Iterator[Browser]:
-    with launched(chromium) as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

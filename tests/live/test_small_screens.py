@@ -1,13 +1,12 @@
 """Small screens: panels stack below 1100 pixels, and a phone plays a replay without sideways scrolling."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.live.synthetic import SyntheticRun
-from tests.live.watched_canvas import calls, launched, replayed
+from tests.live.watched_canvas import calls, replayed
 
 pytestmark = pytest.mark.e2e
 
@@ -20,12 +19,6 @@ OUTSIDE = """[...document.querySelectorAll('.acs-live :is(button, input, select,
 LEFT_EDGES = (
     "[...document.querySelectorAll('.acs-panel')].filter((p) => p.checkVisibility()).map((p) => p.offsetLeft)"
 )
-
-
-@pytest.fixture(scope="module")
-def browser(chromium: str) -> Iterator[Browser]:
-    with launched(chromium) as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

@@ -3,33 +3,17 @@
 import contextlib
 import json
 import sqlite3
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from sandbox.live.json_text import json_text
-from sandbox.live.routes import live_routes
 from sandbox.runner.control import RunControl
 from tests.live.synthetic import SyntheticRun
 from tests.live.test_routes import address, answer_of, until_update
-
-
-@pytest.fixture
-def run(runs_folder: Path, made_up: Callable[..., SyntheticRun]) -> SyntheticRun:
-    made = made_up(runs_folder / "made-up", arms=2)
-    made.grow(40)
-    return made
-
-
-@pytest.fixture
-def client() -> Iterator[TestClient]:
-    with TestClient(Starlette(routes=live_routes(linger=0)), base_url="http://localhost") as made:
-        yield made
 
 
 def strictly(text: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from sandbox.foundations.readings import Answer, PerHead
 from sandbox.mathematics.smoothing import moving_mean
 from tests.live.synthetic import SyntheticRun
-from tests.live.watched_canvas import MODULES, calls, launched, replayed, scripts, strokes, words
+from tests.live.watched_canvas import MODULES, calls, replayed, scripts, strokes, words
 
 pytestmark = pytest.mark.e2e
 
@@ -22,12 +22,6 @@ SAYS = """(word) => document.querySelector('[data-kind=loss] canvas').calls.some
 SMOOTHED = """([row, reach]) => [
   ...window.smooth.mean(Float32Array.from(row.map((v) => v ?? NaN)), row.length, reach),
 ].map((v) => Number.isNaN(v) ? null : v)"""
-
-
-@pytest.fixture(scope="module")
-def browser(chromium: str) -> Iterator[Browser]:
-    with launched(chromium) as found:
-        yield found
 
 
 @pytest.fixture(scope="module")
