@@ -1,7 +1,7 @@
 // Projector: the view alone on the screen, two panels of one's choice, text of at least 24 pixels.
 
 import { el } from "./dom.js";
-import { armStyle, marker } from "./theme.js";
+import { armKey, armStyle } from "./theme.js";
 
 const SCALE = 2.2;  // 11 pixels become 24
 const FIRST = ["trajectories", "accuracy"];
@@ -84,14 +84,7 @@ export class Projector {
     const canvas = el("canvas", { width: 2 * width, height: 2 * height, "aria-hidden": "true", style: { width: `${width}px`, height: `${height}px`, opacity: hidden.has(arm) ? 0.3 : 1 } });
     const context = canvas.getContext("2d");
     context.scale(2, 2);
-    context.strokeStyle = context.fillStyle = style.colour;
-    context.lineWidth = 4;
-    context.beginPath();
-    context.moveTo(2, height / 2);
-    context.lineTo(width - 2, height / 2);
-    context.stroke();
-    marker(context, style.marker, width / 2, height / 2, 9);
-    context.fill();
+    armKey(context, style, width, height, 4, 9);
     return canvas;
   }
 }

@@ -1,7 +1,7 @@
 // The legend and the choice in one place: arms with their line, marker and latest accuracy; seed, layer and head.
 
 import { el, number, onArrows, setText, share } from "./dom.js";
-import { armStyle, marker, prepare, sizeOf } from "./theme.js";
+import { armKey, armStyle, prepare, sizeOf } from "./theme.js";
 
 export class SelectionCard {
   constructor(view) {
@@ -78,13 +78,6 @@ export class SelectionCard {
     row.drawnFor = this.look(row);
     const style = armStyle(theme, row.arm);
     context.globalAlpha = hidden.has(row.arm) ? 0.25 : 1;
-    context.strokeStyle = context.fillStyle = style.colour;
-    context.lineWidth = 2.2;
-    context.beginPath();
-    context.moveTo(2, height / 2);
-    context.lineTo(width - 2, height / 2);
-    context.stroke();
-    marker(context, style.marker, width / 2, height / 2, 4);
-    context.fill();
+    armKey(context, style, width, height, 2.2, 4);
   }
 }

@@ -107,6 +107,18 @@ export function prepare(canvas, font) {
   return { context, width, height };
 }
 
+// An arm's line and marker, across the whole of a small canvas.
+export function armKey(context, style, width, height, line, size) {
+  context.strokeStyle = context.fillStyle = style.colour;
+  context.lineWidth = line;
+  context.beginPath();
+  context.moveTo(2, height / 2);
+  context.lineTo(width - 2, height / 2);
+  context.stroke();
+  marker(context, style.marker, width / 2, height / 2, size);
+  context.fill();
+}
+
 export function marker(context, shape, x, y, r) {
   context.beginPath();
   const corners = {
