@@ -76,7 +76,7 @@ export class AskRow {
   constructor(panel) {
     const { title } = panel.declared;
     this.panel = panel;
-    this.button = el("button", { type: "button", class: "acs-button acs-small", onclick: () => this.press() }, "Compute");
+    this.button = el("button", { type: "button", class: "acs-button acs-small", hidden: true, onclick: () => this.press() }, "Compute");
     this.bar = el("progress", { class: "acs-progress", max: 1, "aria-label": `Computing ${title}` });
     this.words = el("span", { class: "acs-said" });
     this.stop = el("button", { type: "button", class: "acs-button acs-small", "aria-label": `Cancel computing ${title}`, onclick: () => this.giveUp() }, "Cancel");
@@ -86,7 +86,8 @@ export class AskRow {
 
   press() {
     const { view, reading } = this.panel;
-    if (this.button.getAttribute("aria-disabled") === "true" || view.asking.open(reading)) return;
+    this.draw();  // a panel out of sight is not drawn, and does not know its step
+    if (this.button.hidden || this.button.getAttribute("aria-disabled") === "true") return;
     view.asking.ask(reading, this.step);
     this.draw();
     this.stop.focus({ preventScroll: true });

@@ -18,6 +18,7 @@ from sandbox.runner.costly_readings import CostlyReadings
 from sandbox.runner.divergence import Divergence
 from sandbox.runner.engines import build_groups
 from sandbox.runner.live_readings import LiveReadings
+from sandbox.runner.live_requests import ANSWERED
 from sandbox.runner.live_settings import LiveSettings
 from sandbox.runner.on_demand import OnDemand
 from sandbox.runner.recording import Recorder, Snapshot
@@ -170,7 +171,8 @@ class Execution:
 
         if self._live_settings.act(self.step, self._groups, tell):
             self._frames.close()  # its process has the settings of before
-            self._writer.describe(changes=[change.to_plain() for change in self._live_settings.changes])
+            changes = [change.to_plain() for change in self._live_settings.changes]
+            self._writer.describe(**{"changes": changes, ANSWERED: self._live_settings.n_answered})
             self._save()
 
     def _turn(self) -> None:

@@ -4,8 +4,11 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.runner.request_lines import RequestLines, append_line
+from sandbox.store import Run
 
 REQUESTS = "changes.jsonl"
+ANSWERED = "changes_answered"
+"""Key of the run's description under which its trainer notes how many requests it has acted on."""
 
 
 def request_change(folder: str | Path, arm: str, key: str, value: float) -> None:
@@ -14,6 +17,13 @@ def request_change(folder: str | Path, arm: str, key: str, value: float) -> None
     The trainer acts before its next step and records an event; what it cannot do is an event too.
     """
     append_line(folder, REQUESTS, {"arm": arm, "key": key, "value": value})
+
+
+def unanswered(run: Run) -> list[dict[str, Any]]:
+    """The requests that the run's trainer has yet to act on, in their order; none where it has ended."""
+    if run.status["state"] not in ("running", "paused"):
+        return []
+    return Requests(run.path, int(run.meta(ANSWERED) or 0)).new()
 
 
 class Requests:

@@ -45,13 +45,18 @@ class LiveSettings:
             self.arms[arm] = changed(self.arms[arm], change.key, change.value)
         self._planned = sorted((c for c in planned if c not in self.changes), key=lambda c: c.step)
 
+    @property
+    def n_answered(self) -> int:
+        """How many requests have been acted on, those that were refused included."""
+        return self._requests.n_read
+
     def room(self, step: int) -> int:
         """How many steps there are from `step` to the next planned change."""
         return min((c.step - step for c in self._planned if c.step > step), default=FAR)
 
     def state(self) -> np.ndarray:
         """The changes so far, and how many requests they answer, as bytes for a checkpoint."""
-        plain = {"read": self._requests.n_read, "changes": [change.to_plain() for change in self.changes]}
+        plain = {"read": self.n_answered, "changes": [change.to_plain() for change in self.changes]}
         return np.frombuffer(json.dumps(plain).encode(), np.uint8).copy()
 
     def act(self, step: int, groups: Sequence[TorchGroup], tell: Tell) -> bool:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from sandbox.foundations.catalogue import Catalogue, KnobEntry
 from sandbox.foundations.errors import SandboxError
-from sandbox.runner.live_requests import request_change
+from sandbox.runner.live_requests import request_change, unanswered
 from sandbox.store import Run
 from sandbox.ui import choices, session
 from sandbox.ui.complete import complete
@@ -62,9 +62,9 @@ def knobs_of(catalogue: Catalogue, plain: Plain, arm_name: str) -> dict[str, tup
 
 
 def present(run: Run, arm: str, name: str, started: float) -> float:
-    """The value that the knob has now: the last change that the trainer made, or where it started."""
+    """The value that the knob has now: the last change made or asked for, or where it started."""
     start = (run.experiment.get("fork") or {}).get("values", [])
-    changes = [*start, *(run.meta("changes") or [])]
+    changes = [*start, *(run.meta("changes") or []), *unanswered(run)]
     made = [change["value"] for change in changes if (change["arm"], change["key"]) == (arm, name)]
     return float(made[-1]) if made else started
 

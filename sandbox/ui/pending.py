@@ -6,6 +6,7 @@ from typing import Any
 from sandbox.foundations.catalogue import Catalogue
 from sandbox.foundations.errors import InvalidKnob
 from sandbox.runner.fork_plan import PACE, Plan, Setting, values_at
+from sandbox.runner.live_requests import unanswered
 from sandbox.store import Run
 from sandbox.ui.changes import parts
 from sandbox.ui.settings import Plain
@@ -17,14 +18,18 @@ LiveEdit = tuple[str, str, float]
 
 
 def as_it_stands(plain: Plain, run: Run) -> Plain:
-    """The settings of `run` with what was changed since it began; the optimizer's where all arms agree."""
+    """The settings of `run` with what was changed since it began, or has been asked for and not refused.
+
+    Those of the optimizer follow where all arms agree.
+    """
     found = deepcopy(plain)
-    for (name, key), value in values_at(run, int(run.status["step"])).items():
+    values = values_at(run, int(run.status["step"]))
+    values |= {(asked["arm"], asked["key"]): asked["value"] for asked in unanswered(run)}
+    for (name, key), value in values.items():
         place, _, knob = key.partition(".")
         arm = next((arm for arm in found["arms"] if arm["name"] == name), None)
         if arm is not None and place in arm:
             arm[place][knob] = value
-    values = values_at(run, int(run.status["step"]))
     for knob in found[OPTIMIZER]:
         key = f"{OPTIMIZER}.{knob}"
         made = {values.get((arm["name"], key)) for arm in found["arms"]}

@@ -1,7 +1,6 @@
 """Training: what Train does, and what stands between the draft and a run that is on."""
 
 import json
-import time
 from typing import Any
 
 import streamlit as st
@@ -19,9 +18,6 @@ from sandbox.ui.changes import changes
 from sandbox.ui.complete import complete
 from sandbox.ui.settings import Plain
 from sandbox.ui.words import code, count, escaped, size, whole
-
-PATIENCE = 1.0
-"""Seconds that a page waits for a change that it has asked for."""
 
 RUN = "run"
 """The query parameter that names the run in the address."""
@@ -122,19 +118,12 @@ def _instead(plain: Plain, running: Plain, beside: Plain, run: Run | None) -> No
 
 
 def _apply(run: Run, edits: list[pending.LiveEdit]) -> None:
-    """Ask the run for the edits, and wait a moment so that the page that follows knows of them."""
-    known = len(run.meta("changes") or [])
+    """Ask the run for the edits."""
     try:
         for arm, key, value in edits:
             request_change(run.path, arm, key, value)
     except SandboxError as error:
         session.notice(str(error))
-        return
-    deadline = time.monotonic() + PATIENCE
-    while run.status["state"] == "running" and len(run.meta("changes") or []) < known + len(edits):
-        if time.monotonic() > deadline:
-            return
-        time.sleep(0.05)
 
 
 def _fork(run: Run, plan: Plan) -> None:

@@ -44,6 +44,7 @@ def test_a_finished_run_is_asked_and_answers_into_the_open_panel(
     expect(panel.locator("table")).to_contain_text(re.compile("holds|does not apply|violated"))
     assert step in run.reading_steps(KIND, arm)
     page.locator('[data-section="Geometry"] .acs-unfold').click()
+    page.locator('[data-section="Geometry"] .acs-panel').first.scroll_into_view_if_needed()
     page.locator('[data-section="Geometry"] .acs-ask button').first.wait_for()
     page.evaluate(ASK_ALL, ASKED)
     words = page.locator(f'[data-kind="{ASKED[-1]}"] .acs-ask .acs-said')

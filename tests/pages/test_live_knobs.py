@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from sandbox.foundations.errors import InvalidKnob
-from sandbox.store import open_run
+from sandbox.runner.live_requests import ANSWERED, request_change
+from sandbox.store import RunWriter, open_run
 from sandbox.ui.live_knobs import knobs_of, present
+from sandbox.ui.pending import as_it_stands
 from tests.pages.conftest import Open, record, settled
 from tests.ui import described
 
@@ -43,6 +45,22 @@ def test_the_present_value_is_that_of_the_last_change(runs_folder: Path) -> None
     record(runs_folder, "busy-test-run", "running")
     run = open_run(runs_folder / "busy-test-run")
     assert present(run, run.arms[0], "optimizer.learning_rate", 0.5) == 0.5
+
+
+def test_what_is_asked_for_counts_until_it_is_answered(runs_folder: Path) -> None:
+    path = runs_folder / record(runs_folder, "busy-test-run", "running")
+    run = open_run(path)
+    request_change(path, run.arms[0], "optimizer.learning_rate", 0.25)
+    assert present(run, run.arms[0], "optimizer.learning_rate", 0.5) == 0.25
+    plain = {"arms": [{"name": name} for name in run.arms], "optimizer": {"learning_rate": 0.5}}
+    assert as_it_stands(plain, run)["optimizer"] == {"learning_rate": 0.5}  # one arm alone of several
+    for arm in run.arms[1:]:
+        request_change(path, arm, "optimizer.learning_rate", 0.25)
+    assert as_it_stands(plain, run)["optimizer"] == {"learning_rate": 0.25}
+    with RunWriter.resume(path, run.experiment) as writer:  # all of them refused
+        writer.describe(**{ANSWERED: len(run.arms)})
+    assert present(run, run.arms[0], "optimizer.learning_rate", 0.5) == 0.5
+    assert as_it_stands(plain, run) == plain
 
 
 def test_a_finished_run_offers_no_change(open_page: Open, finished: str) -> None:

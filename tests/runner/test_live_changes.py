@@ -9,7 +9,7 @@ import pytest
 from sandbox.experiment.live_change import changed, live_values
 from sandbox.foundations.errors import InvalidKnob, RunUnavailable, SandboxError
 from sandbox.runner.execution import Execution
-from sandbox.runner.live_requests import REQUESTS, Requests, request_change
+from sandbox.runner.live_requests import ANSWERED, REQUESTS, Requests, request_change, unanswered
 from sandbox.runner.live_settings import planned_changes
 from sandbox.store import Run, open_run
 from sandbox.store.again import python_script
@@ -83,6 +83,7 @@ def test_each_change_is_an_event_that_says_what_became_stale(runs: dict[str, Run
 def test_what_cannot_change_is_an_event_too(runs: dict[str, Run]) -> None:
     (refused,) = [e for e in runs["changed"].events() if e.kind == "live change refused"]
     assert refused.step == 6 and "optimizer.learning_rate" in refused.detail
+    assert runs["changed"].meta(ANSWERED) == 4 and unanswered(runs["changed"]) == []
 
 
 def test_a_resumed_run_keeps_its_changes_bit_for_bit(runs: dict[str, Run]) -> None:

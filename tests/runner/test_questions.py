@@ -152,6 +152,7 @@ def test_a_run_in_training_answers_itself_and_trains_the_same_bits(done: Path, t
         nonlocal number
         turn()
         if execution.step >= 4 and not number:
+            execution._commit("running")  # nobody can ask about what is not shown
             number = ask(tmp_path / "run", "layer norms", 2)
         while execution._on_demand.open:
             execution._on_demand.turn()
