@@ -24,6 +24,7 @@ from sandbox.runner.on_demand import OnDemand
 from sandbox.runner.recording import Recorder, Snapshot
 from sandbox.runner.rewinding import Rewind
 from sandbox.runner.standing import Found, Standing
+from sandbox.runner.stretch import Stretch
 from sandbox.runner.timetable import Timetable
 from sandbox.runner.training_events import TrainingEvents
 from sandbox.store import RunWriter
@@ -177,22 +178,21 @@ class Execution:
 
     def _turn(self) -> None:
         """A few steps of every arm, then whatever is due after them."""
-        began = time.perf_counter()
+        turn = Stretch()
         n = self._steps_at_once()
         losses = []
-        cpu = time.process_time()
         for arm, group in enumerate(self._groups):
-            started = time.perf_counter()
+            training = Stretch()
             losses.append(group.advance(n))
-            self._standing.arm_seconds[arm] += time.perf_counter() - started
-        self._costly.trained(time.process_time() - cpu, n)
-        per_step = (time.perf_counter() - began) / n
+            self._standing.arm_seconds[arm] += training.seconds
+        self._costly.trained(turn.cpu, n)
+        per_step = turn.seconds / n
         # Down at once, up slowly: a turn that is too long is felt, one that is too short is not.
         self._seconds_per_step = max(per_step, 0.8 * self._seconds_per_step)
         self._arrive(self.step + n, losses)
         self._costly.collect(self.step)
         self._on_demand.turn()
-        self._standing.seconds += time.perf_counter() - began
+        self._standing.seconds += turn.seconds
         now = time.monotonic()
         pausing = self._pausing()
         if pausing or self._standing.due:
