@@ -29,8 +29,9 @@ class _Round:
     """One reading of a unit at one step, under way."""
 
     unit: str
-    step: int
     side: SideReading
+    step: int = 0
+    """Of the snapshot that is read."""
     then: Callable[[list[dict[str, Answer]]], None] | None = None
     """Takes the answers of a question aside, which are no readings of the run."""
 
@@ -84,18 +85,23 @@ class CostlyReadings:
     def aside(
         self,
         kinds: Mapping[str, Diagnostic],
-        views: Sequence[SnapshotView],
+        views: Callable[[], Sequence[SnapshotView]],
+        n_pieces: int,
         then: Callable[[list[dict[str, Answer]]], None],
-    ) -> None:
-        """Read `kinds` of `views` for `then`, on the same account; dropped where there is no room for it."""
+    ) -> bool:
+        """Read `kinds` of `views()`, made beside the training, for `then`, on the same account.
+
+        False where there is no room for it now.
+        """
         if self._schedule.purse < 0.0 or not self.idle:
-            return
+            return False
         try:
-            side = SideReading(kinds, lambda: views, sum(len(view.seeds) for view in views))
+            side = SideReading(kinds, views, n_pieces)
         except RunUnavailable as fault:
-            log.warning("a question aside is dropped: %s", fault)
-            return
-        self._round = _Round(unit=ASIDE, step=views[0].step, side=side, then=then)
+            log.warning("a question aside waits: %s", fault)
+            return False
+        self._round = _Round(unit=ASIDE, side=side, then=then)
+        return True
 
     def collect(self, step: int) -> bool:
         """Record what has been read since; True if anything was. `step` is where training stands."""

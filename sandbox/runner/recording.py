@@ -112,7 +112,11 @@ class Recorder:
 
     def look(self, step: int) -> list[SnapshotView]:
         """Every arm as it stands, after `step`."""
-        return [SnapshotView.of(group, self._probe, self._basis, step=step) for group in self._groups]
+        return [self.look_at(arm, step) for arm in range(len(self._groups))]
+
+    def look_at(self, arm: int, step: int) -> SnapshotView:
+        """One arm as it stands, after `step`."""
+        return SnapshotView.of(self._groups[arm], self._probe, self._basis, step=step)
 
     def look_back(self, arm: int, theta: Float[np.ndarray, "run parameter"], step: int) -> SnapshotView:
         """One arm with the weights that it had after `step`."""

@@ -1,17 +1,17 @@
 """What happens in a run's training, as events: loss spikes with their clues, and phases with their rule."""
 
+from collections import deque
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 from jaxtyping import Float
 
-from sandbox.diagnostics import Diagnostic, SnapshotView
 from sandbox.engine.torch_engine import TorchGroup
 from sandbox.foundations.readings import Answer, PerHead
 from sandbox.mathematics.phases import UNKNOWN, name_phases
 from sandbox.runner.costly_readings import CostlyReadings
 from sandbox.runner.recording import Recorder, Snapshot
+from sandbox.runner.spike_replay import Kept, RecentStates, asked_of, explanation, steps_around, train_again
 from sandbox.runner.spike_watch import FoundSpike, SpikeWatch
 from sandbox.store import RunWriter
 
@@ -19,6 +19,9 @@ SPIKE, PHASE = "spike", "phase"
 CHANCE = "uniform answer"
 RECENT = 20
 """Batch losses whose median stands for the loss at a kept snapshot."""
+
+MOST_WAITING = 8
+"""Spikes that wait to be looked into; of more, the latest are told without what came before them."""
 
 
 class TrainingEvents:
@@ -28,19 +31,23 @@ class TrainingEvents:
         self, groups: Sequence[TorchGroup], writer: RunWriter, recorder: Recorder, costly: CostlyReadings
     ) -> None:
         self._groups, self._writer, self._recorder, self._costly = groups, writer, recorder, costly
-        self._watch = SpikeWatch(len(groups), len(writer.seeds), self._look)
+        self._watch = SpikeWatch(len(groups), len(writer.seeds))
+        self._states = RecentStates(groups)
+        self._waiting: deque[tuple[FoundSpike, Kept]] = deque()
         self._chance = [data.loss_lines.get(CHANCE, 0.0) for data in groups[0].task_data]
         self._points = np.zeros((len(groups), len(writer.seeds), 0, 3))
         """(arm, seed, snapshot, 3): step, loss in nats, within / total."""
 
     def turn(self, step: int, losses: Sequence[Float[np.ndarray, "n run"]]) -> None:
         """Take in the losses of the updates up to `step`."""
-        norms = [group.norms.get("gradient: all") for group in self._groups]
-        for found in self._watch.turn(step, losses, norms, self._weights):
-            seed = self._writer.seeds[found.seed]
-            tell = partial(self._writer.event, found.spike.peak, SPIKE, arm=found.arm, seed=seed)
-            tell(detail=found.words)
-            self._ask_sharpness(found, tell)
+        self._states.turn(step)
+        for found in self._watch.turn(losses):
+            self._tell(found, "")
+            kept = self._states.before(found.spike)
+            if kept is not None and len(self._waiting) < MOST_WAITING:
+                self._waiting.append((found, kept))
+        if self._waiting and self._look_into(*self._waiting[0]):
+            self._waiting.popleft()
 
     def kept(self, snapshot: Snapshot) -> None:
         """Take in the readings of a kept snapshot, and tell the phases that have become certain."""
@@ -74,27 +81,23 @@ class TrainingEvents:
                 detail = f"{phase.name}: {phase.rule}"
                 self._writer.event(phase.first, PHASE, detail, arm, self._writer.seeds[seed])
 
-    def _ask_sharpness(self, found: FoundSpike, tell: partial[None]) -> None:
-        """Have the sharpness before, at and after the spike read, if there is room for it, and add it."""
-        around = self._watch.around(found)
+    def _tell(self, found: FoundSpike, came_with: str) -> None:
+        detail = "; ".join(filter(None, [found.words, came_with]))
+        self._writer.event(found.spike.peak, SPIKE, detail, found.arm, self._writer.seeds[found.seed])
+
+    def _look_into(self, found: FoundSpike, kept: Kept) -> bool:
+        """Have the steps around a spike trained again and read; False while there is no room for it."""
+        arm, group = found.arm, self._groups[found.arm]
+        steps = steps_around(found.spike, kept.step)
+        again = (group, kept.settings[arm], kept.states[arm], found.seed, steps)
 
         def add(answers: list[dict[str, Answer]]) -> None:
-            told = []
-            for (word, view), read in zip(around, answers, strict=True):
-                answer = read["sharpness"]
-                if isinstance(answer, PerHead):
-                    value = float(answer.columns["sharpness"][0, 0, 0])
-                    told.append(f"{value:.3g} {word} it (step {view.step})")
-            if told:
-                tell(detail=f"{found.words}; sharpness {', '.join(told)}")
+            self._tell(found, explanation(found.spike, steps, answers))
 
-        if around:
-            views = [view for _, view in around]
-            self._costly.aside({"sharpness": Diagnostic.variants["sharpness"]()}, views, add)
-
-    def _weights(self) -> list[np.ndarray]:
-        # On another device a copy of every turn would make the host wait for it.
-        return [group.theta() for group in self._groups] if self._groups[0].device.type == "cpu" else []
-
-    def _look(self, arm: int, theta: np.ndarray, step: int) -> SnapshotView:
-        return self._recorder.look_back(arm, theta, step)
+        # In the forked process: the group that moves there is a copy of this one.
+        return self._costly.aside(
+            asked_of(found.spike),
+            lambda: train_again(*again, lambda step: self._recorder.look_at(arm, step)),
+            len(steps),
+            add,
+        )
