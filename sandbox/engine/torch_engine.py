@@ -59,6 +59,9 @@ class TorchGroup:
     `state()` goes on bit for bit, and reading (`evaluate`, `trace`, `theta`) changes nothing.
     """
 
+    engine: ClassVar[str] = "torch"
+    """Its name, as `choose_engine` gives it."""
+
     stacked: ClassVar[bool] = True
     """Whether runs may be computed as stacks where that is exact; finding out takes longer than a start."""
 

@@ -14,7 +14,7 @@ from sandbox.foundations.written import percent
 from sandbox.store import RunWriter
 
 TARGET_ACCURACY = 0.98
-"""Test accuracy whose first crossing is an event, for tasks that name no target of their own."""
+"""Held-out accuracy whose first crossing is an event, for tasks that name no target of their own."""
 
 MOST_PROBE_SEQUENCES = 64
 
@@ -35,7 +35,7 @@ class Recorder:
         self._writer = writer
         self.target = float(getattr(experiment.task, "target_accuracy", TARGET_ACCURACY))
         data = groups[0].task_data[0]
-        self._probe = probe_batch(experiment.task, data, experiment.seeds[0])
+        self.probe = probe_batch(experiment.task, data, experiment.seeds[0])
         # One dictionary for all arms: what is fitted once (the plane of the trajectories) is shared.
         self._basis: dict[str, np.ndarray] = {}
         self.views: list[SnapshotView] = []
@@ -68,8 +68,8 @@ class Recorder:
                 "class_labels": list(task.class_labels),
                 "pad_token": task.pad_token,
                 "probe": [
-                    {"tokens": list(self._probe.sequence(row)), "label": self._probe.labels[row]}
-                    for row in range(min(len(self._probe.tokens), MOST_PROBE_SEQUENCES))
+                    {"tokens": list(self.probe.sequence(row)), "label": self.probe.labels[row]}
+                    for row in range(min(len(self.probe.tokens), MOST_PROBE_SEQUENCES))
                 ],
             },
             target={"curve": "test_accuracy", "value": self.target},
@@ -97,7 +97,7 @@ class Recorder:
         reached = (found["test_accuracy"] >= self.target) & ~self._crossed[arm]
         for seed in np.flatnonzero(reached):
             self._crossed[arm, seed] = True
-            detail = f"test accuracy reached {percent(self.target)}"
+            detail = f"held-out accuracy reached {percent(self.target)}"
             self._writer.event(step, "threshold", detail, arm, self._writer.seeds[seed])
 
     def readings(self, step: int) -> Snapshot:
@@ -112,15 +112,11 @@ class Recorder:
 
     def look(self, step: int) -> list[SnapshotView]:
         """Every arm as it stands, after `step`."""
-        return [self.look_at(arm, step) for arm in range(len(self._groups))]
-
-    def look_at(self, arm: int, step: int) -> SnapshotView:
-        """One arm as it stands, after `step`."""
-        return SnapshotView.of(self._groups[arm], self._probe, self._basis, step=step)
+        return [SnapshotView.of(group, self.probe, self._basis, step=step) for group in self._groups]
 
     def look_back(self, arm: int, theta: Float[np.ndarray, "run parameter"], step: int) -> SnapshotView:
         """One arm with the weights that it had after `step`."""
-        return SnapshotView.of(self._groups[arm], self._probe, self._basis, theta=theta, step=step)
+        return SnapshotView.of(self._groups[arm], self.probe, self._basis, theta=theta, step=step)
 
     def weights(self, step: int) -> None:
         """Keep the weights of every arm and seed."""

@@ -1,23 +1,23 @@
 """What came with a loss spike: the steps around it, trained again beside the run from a kept state."""
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from sandbox.diagnostics import Diagnostic, SnapshotView
-from sandbox.diagnostics.sharpness import Sharpness
+from sandbox.diagnostics.probe import Probe
+from sandbox.engine.choice import group_for
 from sandbox.engine.setting import GroupSetting
 from sandbox.engine.torch_engine import TorchGroup
-from sandbox.foundations.answers import NotApplicable
 from sandbox.foundations.readings import Answer, PerHead
-from sandbox.mathematics.spikes import Clue, Spike, clues
+from sandbox.mathematics.spikes import Spike, clues
 
 KEEP_EVERY = 50
 """Least steps between two states that are kept."""
 
-MOST_STATES, RING_BYTES = 12, 32 * 2**20
+MOST_STATES, RING_BYTES, MOST_NORMS = 12, 32 * 2**20, 300
 BEFORE = 15
 """Steps before a spike in which a clue counts; its usual level is that of the 60 steps before those."""
 
@@ -35,8 +35,8 @@ CURVES = {
 }
 FALLING = ("smallest |xi|",)
 State = Mapping[str, np.ndarray]
-Look = Callable[[int], SnapshotView]
-"""Step -> the view of the arm that is trained again, which stands there."""
+Curves = Mapping[str, tuple[np.ndarray, np.ndarray]]
+"""By name, steps and values of one seed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +46,26 @@ class Kept:
     step: int
     settings: Sequence[GroupSetting]
     states: Sequence[State]
+
+
+class RecentNorms:
+    """The gradients' norms at the ends of a run's latest turns: all of them where a turn is one step."""
+
+    def __init__(self, groups: Sequence[TorchGroup]) -> None:
+        self._groups = groups
+        self._ring: deque[tuple[int, list[np.ndarray | None]]] = deque(maxlen=MOST_NORMS)
+
+    def turn(self, step: int) -> None:
+        """The groups stand at `step`."""
+        self._ring.append((step, [group.norms.get("gradient: all") for group in self._groups]))
+
+    def curves(self, arm: int, seed: int, steps: Sequence[int]) -> Curves | None:
+        """As `curves_of`, from the norms alone; None where one of them is not known."""
+        known = {step: norms[arm] for step, norms in self._ring}
+        values = [known.get(step) for step in steps]
+        if any(v is None for v in values):
+            return None
+        return {"gradient norm": (np.array(steps), np.array([v[seed] for v in values if v is not None]))}
 
 
 class RecentStates:
@@ -87,65 +107,61 @@ class RecentStates:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Around(Sharpness):
-    """Sharpness at `steps` alone: it costs more than all else that is looked at."""
-
-    steps: Sequence[int] = field(default=())
-
-    def read(self, view: SnapshotView) -> Answer:
-        """As of every step's, or that it is not asked here."""
-        return super().read(view) if view.step in self.steps else NotApplicable("Not asked at this step.")
-
-
-def asked_of(spike: Spike) -> dict[str, Diagnostic]:
-    """What is read at the steps around a spike."""
-    around = Around(steps=list(_moments(spike).values()))
-    return {kind: Diagnostic.variants[kind]() for kind in (GRADIENT, CURVATURE)} | {SHARPNESS: around}
-
-
 def steps_around(spike: Spike, kept: int) -> list[int]:
-    """The steps after `kept` that say what came with a spike: they depend on it alone, if that is early."""
+    """The steps after `kept` that hold its clues: they depend on the spike alone, where that is early."""
     usual = range(spike.first - EARLIER + 1, spike.first - BEFORE + 1, THIN)
     near = np.arange(spike.first - BEFORE + 1, spike.peak + 1)
     if len(near) > MOST_LOOKS:
         near = near[np.linspace(0, len(near) - 1, MOST_LOOKS).round().astype(np.int64)]
-    found = {*usual, *near.tolist(), *_moments(spike).values()}
-    return sorted(step for step in found if step > kept)
+    return [step for step in (*usual, *near.tolist()) if step > kept]
+
+
+def moments(spike: Spike) -> dict[str, int]:
+    """The steps at which sharpness is told."""
+    return {"before": spike.first - 1, "at": spike.peak, "after": spike.last + 1}
 
 
 def train_again(
-    group: TorchGroup, setting: GroupSetting, state: State, seed: int, steps: Sequence[int], look: Look
+    setting: GroupSetting, engine: str, seed: int, state: State, steps: Sequence[int], probe: Probe
 ) -> list[SnapshotView]:
-    """One view of the seed in place `seed` after each of `steps`; `group` is then where they end.
+    """Views of one seed after each of `steps`, which follow a `state` of its group.
 
-    Every bit is that of the first time, as of a run that is resumed.
+    Every bit of the weights is that of the first time: a run alone is the run in its group, and as a resumed
+    one.
     """
-    if group.setting is not setting:
-        group.change(setting)
+    group = group_for(setting, [seed], "cpu", engine)
     group.load(state)
     views = []
     for step in steps:
         group.advance(step - group.step)
-        views.append(look(step).for_run(seed))
+        views.append(SnapshotView.of(group, probe, {}))
     return views
 
 
-def explanation(spike: Spike, steps: Sequence[int], answers: Sequence[Mapping[str, Answer]]) -> str:
-    """In words, the answers to `asked_of` after each of `steps`; the most unusual clue first."""
-    curves = {name: _curve(steps, answers, *column) for name, column in CURVES.items()}
-    told = [_said(clue) for clue in clues(spike, curves, FALLING, BEFORE)]
-    sharpness = dict(zip(*_curve(steps, answers, SHARPNESS, SHARPNESS), strict=True))
-    sharp = [
-        f"{sharpness[step]:.3g} {word} it (step {step})"
-        for word, step in _moments(spike).items()
-        if step in sharpness
-    ]
-    return "; ".join([*told, *([f"sharpness {', '.join(sharp)}"] if sharp else [])])
+def asked(*kinds: str) -> dict[str, Diagnostic]:
+    """These diagnostics, as they are by default."""
+    return {kind: Diagnostic.variants[kind]() for kind in kinds}
 
 
-def _moments(spike: Spike) -> dict[str, int]:
-    return {"before": spike.first - 1, "at": spike.peak, "after": spike.last + 1}
+def curves_of(steps: Sequence[int], answers: Sequence[Mapping[str, Answer]]) -> Curves:
+    """The gradient norms and the curvature at `steps`, by their names in words."""
+    return {name: _curve(steps, answers, *column) for name, column in CURVES.items()}
+
+
+def clue_words(spike: Spike, curves: Curves) -> str:
+    """What stood out before the spike, the most unusual first; empty where nothing is known."""
+    return "; ".join(
+        f"{clue.name} {clue.extreme:.3g} at step {clue.step}, usually {clue.usual:.3g}"
+        for clue in clues(spike, curves, FALLING, BEFORE)
+    )
+
+
+def sharpness_words(spike: Spike, answers: Sequence[Mapping[str, Answer]]) -> str:
+    """From the sharpness at `moments`; empty where the model has none."""
+    names = {step: word for word, step in moments(spike).items()}
+    told = zip(*_curve(list(names), answers, SHARPNESS, SHARPNESS), strict=True)
+    said = [f"{value:.3g} {names[step]} it (step {step})" for step, value in told]
+    return f"sharpness {', '.join(said)}" if said else ""
 
 
 def _curve(
@@ -158,7 +174,3 @@ def _curve(
         if isinstance(answer := by_kind[kind], PerHead)
     ]
     return np.array([step for step, _ in found], np.int64), np.array([value for _, value in found])
-
-
-def _said(clue: Clue) -> str:
-    return f"{clue.name} {clue.extreme:.3g} at step {clue.step}, usually {clue.usual:.3g}"

@@ -1,7 +1,7 @@
 """What happens in a run's training, as events: loss spikes with their clues, and phases with their rule."""
 
-from collections import deque
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -11,7 +11,21 @@ from sandbox.foundations.readings import Answer, PerHead
 from sandbox.mathematics.phases import UNKNOWN, name_phases
 from sandbox.runner.costly_readings import CostlyReadings
 from sandbox.runner.recording import Recorder, Snapshot
-from sandbox.runner.spike_replay import Kept, RecentStates, asked_of, explanation, steps_around, train_again
+from sandbox.runner.spike_replay import (
+    CURVATURE,
+    GRADIENT,
+    SHARPNESS,
+    Kept,
+    RecentNorms,
+    RecentStates,
+    asked,
+    clue_words,
+    curves_of,
+    moments,
+    sharpness_words,
+    steps_around,
+    train_again,
+)
 from sandbox.runner.spike_watch import FoundSpike, SpikeWatch
 from sandbox.store import RunWriter
 
@@ -21,7 +35,26 @@ RECENT = 20
 """Batch losses whose median stands for the loss at a kept snapshot."""
 
 MOST_WAITING = 8
-"""Spikes that wait to be looked into; of more, the latest are told without what came before them."""
+"""Spikes that wait to be looked into."""
+
+LEFT = "the steps before it have not been looked into, for which diagnostics have a tenth of the CPU"
+UNKNOWN_BEFORE = "nothing is kept from the steps before it"
+NO_CLUE = "no clue is known from the steps before"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Unexplained:
+    """A spike that waits for its clues, or with the `clues` told for the sharpness around it."""
+
+    found: FoundSpike
+    kept: Kept
+    clues: str = ""
+
+    @property
+    def turn(self) -> tuple[bool, float]:
+        """Clues go before what costs more, the highest spikes first: the greatest is next."""
+        spike = self.found.spike
+        return not self.clues, spike.height / spike.base if spike.base > 0 else float("inf")
 
 
 class TrainingEvents:
@@ -32,8 +65,8 @@ class TrainingEvents:
     ) -> None:
         self._groups, self._writer, self._recorder, self._costly = groups, writer, recorder, costly
         self._watch = SpikeWatch(len(groups), len(writer.seeds))
-        self._states = RecentStates(groups)
-        self._waiting: deque[tuple[FoundSpike, Kept]] = deque()
+        self._states, self._norms = RecentStates(groups), RecentNorms(groups)
+        self._waiting: list[_Unexplained] = []
         self._chance = [data.loss_lines.get(CHANCE, 0.0) for data in groups[0].task_data]
         self._points = np.zeros((len(groups), len(writer.seeds), 0, 3))
         """(arm, seed, snapshot, 3): step, loss in nats, within / total."""
@@ -41,13 +74,11 @@ class TrainingEvents:
     def turn(self, step: int, losses: Sequence[Float[np.ndarray, "n run"]]) -> None:
         """Take in the losses of the updates up to `step`."""
         self._states.turn(step)
+        self._norms.turn(step)
         for found in self._watch.turn(losses):
-            self._tell(found, "")
-            kept = self._states.before(found.spike)
-            if kept is not None and len(self._waiting) < MOST_WAITING:
-                self._waiting.append((found, kept))
-        if self._waiting and self._look_into(*self._waiting[0]):
-            self._waiting.popleft()
+            self._begin(found)
+        if self._waiting and self._look_into(self._waiting[-1]):
+            self._waiting.pop()
 
     def kept(self, snapshot: Snapshot) -> None:
         """Take in the readings of a kept snapshot, and tell the phases that have become certain."""
@@ -82,22 +113,40 @@ class TrainingEvents:
                 self._writer.event(phase.first, PHASE, detail, arm, self._writer.seeds[seed])
 
     def _tell(self, found: FoundSpike, came_with: str) -> None:
-        detail = "; ".join(filter(None, [found.words, came_with]))
-        self._writer.event(found.spike.peak, SPIKE, detail, found.arm, self._writer.seeds[found.seed])
+        seed = self._writer.seeds[found.seed]
+        self._writer.event(found.spike.peak, SPIKE, f"{found.words}; {came_with}", found.arm, seed)
 
-    def _look_into(self, found: FoundSpike, kept: Kept) -> bool:
+    def _begin(self, found: FoundSpike) -> None:
+        """Tell of a spike what is known without training again, and have the rest looked into."""
+        kept = self._states.before(found.spike)
+        tokens = self._recorder.probe.tokens[:1]
+        curves = None
+        if "xi" not in self._groups[found.arm].trace(tokens):  # which is known of no step that has passed
+            curves = self._norms.curves(found.arm, found.seed, steps_around(found.spike, -1))
+        clues = "" if curves is None else clue_words(found.spike, curves) or NO_CLUE
+        self._tell(found, clues or (LEFT if kept else UNKNOWN_BEFORE))
+        if kept is not None:
+            self._queue(_Unexplained(found=found, kept=kept, clues=clues))
+
+    def _queue(self, one: _Unexplained) -> None:
+        self._waiting = sorted([*self._waiting, one], key=lambda one: one.turn)[-MOST_WAITING:]
+
+    def _look_into(self, one: _Unexplained) -> bool:
         """Have the steps around a spike trained again and read; False while there is no room for it."""
-        arm, group = found.arm, self._groups[found.arm]
-        steps = steps_around(found.spike, kept.step)
-        again = (group, kept.settings[arm], kept.states[arm], found.seed, steps)
+        found, spike, arm = one.found, one.found.spike, one.found.arm
+        steps = list(moments(spike).values()) if one.clues else steps_around(spike, one.kept.step)
+        again = (
+            one.kept.settings[arm], self._groups[arm].engine, self._writer.seeds[found.seed],
+            one.kept.states[arm], steps, self._recorder.probe,
+        )  # fmt: skip
 
         def add(answers: list[dict[str, Answer]]) -> None:
-            self._tell(found, explanation(found.spike, steps, answers))
+            if one.clues:
+                self._tell(found, "; ".join(filter(None, [one.clues, sharpness_words(spike, answers)])))
+                return
+            clues = clue_words(spike, curves_of(steps, answers)) or NO_CLUE
+            self._tell(found, clues)
+            self._queue(replace(one, clues=clues))
 
-        # In the forked process: the group that moves there is a copy of this one.
-        return self._costly.aside(
-            asked_of(found.spike),
-            lambda: train_again(*again, lambda step: self._recorder.look_at(arm, step)),
-            len(steps),
-            add,
-        )
+        kinds = asked(SHARPNESS) if one.clues else asked(GRADIENT, CURVATURE)
+        return self._costly.aside(kinds, lambda: train_again(*again), len(steps), add)

@@ -1,34 +1,38 @@
 """A spike says what came with it, from steps that are trained again: whichever engine, wherever turns end."""
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
-from sandbox.diagnostics import SnapshotView
-from sandbox.diagnostics.gradient_norms import GradientNorms
+from sandbox.diagnostics import probe_batch
 from sandbox.diagnostics.normalization_curvature import NormalizationCurvature
 from sandbox.engine.choice import group_for
 from sandbox.engine.torch_engine import TorchGroup
 from sandbox.foundations.answers import NotApplicable
 from sandbox.foundations.kernels import found_build
-from sandbox.foundations.readings import Answer, PerHead, Provenance
+from sandbox.foundations.readings import PerHead, Provenance
 from sandbox.mathematics.spikes import Spike
 from sandbox.runner.execution import Execution
 from sandbox.runner.spike_replay import (
     KEEP_EVERY,
     MOST_STATES,
     RING_BYTES,
+    RecentNorms,
     RecentStates,
-    asked_of,
-    explanation,
+    clue_words,
+    curves_of,
+    moments,
+    sharpness_words,
     steps_around,
     train_again,
-)  # fmt: skip
+)
 from sandbox.store import Event, open_run
-from tests.diagnostics.views import random_view, visual_view
+from tests.diagnostics.views import visual_view
 from tests.runner.small import tiny_experiment
 
 SPIKE = Spike(first=262, peak=263, last=264, height=3.0, base=0.5)
@@ -41,7 +45,7 @@ def group_of(engine: str = "torch") -> TorchGroup:
     return group_for(experiment.setting("standard"), (3, 11), "cpu", engine)
 
 
-def norms(value: float) -> Answer:
+def norms(value: float) -> PerHead:
     """As the reading of gradient norms is."""
     return PerHead(
         columns={"gradient: all": np.full((1, 1, 1), value)}, unit="norm", per="run",
@@ -51,12 +55,11 @@ def norms(value: float) -> Answer:
 
 def test_what_is_looked_at_depends_on_the_spike_alone() -> None:
     steps = steps_around(SPIKE, 150)
-    assert steps == steps_around(SPIKE, 187) == sorted(set(steps))
-    assert steps[0] == 188 and steps[-1] == 265 and {*range(248, 264)} <= {*steps}
-    assert [step for step in steps if step < 248] == [*range(188, 248, 4)]
+    assert steps == steps_around(SPIKE, 187) == [*range(188, 248, 4), *range(248, 264)]
     assert steps_around(SPIKE, 230)[0] > 230
+    assert list(moments(SPIKE).values()) == [261, 263, 265]
     long = Spike(first=262, peak=900, last=905, height=3.0, base=0.5)
-    assert len(steps_around(long, 100)) < 60 and {261, 900, 906} <= {*steps_around(long, 100)}
+    assert len(steps_around(long, 100)) < 60 and steps_around(long, 100)[-1] == 900
 
 
 def test_states_stand_apart_go_back_far_enough_and_stay_within_their_bytes() -> None:
@@ -75,6 +78,19 @@ def test_states_stand_apart_go_back_far_enough_and_stay_within_their_bytes() -> 
     assert states.before(SPIKE) is None  # what followed the states was trained otherwise
 
 
+def test_norms_of_every_step_need_no_training_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    group, steps = group_of(), steps_around(SPIKE, -1)
+    norms = RecentNorms([group])
+    for step in range(1, 301):
+        monkeypatch.setattr(group, "_normed", group.step)
+        monkeypatch.setattr(group, "_norms", torch.full_like(group._norms, step))
+        norms.turn(step)
+    found = norms.curves(0, 1, steps)
+    assert found is not None and found["gradient norm"][0].tolist() == steps
+    assert (np.diff(found["gradient norm"][1]) > 0).all()
+    assert norms.curves(0, 1, [*steps, 301]) is None
+
+
 def test_large_states_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
     group = group_of()
     monkeypatch.setattr(group, "state", lambda: {"theta": np.zeros((2, RING_BYTES // 4 // 5), np.float32)})
@@ -85,57 +101,61 @@ def test_large_states_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_training_again_passes_through_the_same_weights(engine: str) -> None:
-    group, weights = group_of(engine), {}
+def test_a_seed_trained_again_passes_through_the_same_weights(engine: str) -> None:
+    group, weights, lengths = group_of(engine), {}, {}
     for step in range(1, 13):
         group.advance(1)
-        weights[step] = group.theta()
+        weights[step] = group.theta()[1].tobytes()
+        lengths[step] = group.norms["gradient: all"][1]
         if step == 3:
             state = group.state()
-    looked: list[int] = []
+    steps = [4, 5, 9, 12]
+    probe = probe_batch(group.setting.task, group.task_data[0], 3)
+    views = train_again(group.setting, engine, 11, state, steps, probe)
+    assert [(view.step, view.seeds) for view in views] == [(step, (11,)) for step in steps]
+    measured = [view.norms["gradient: all"][0] for view in views]
+    assert measured == pytest.approx([lengths[step] for step in steps], rel=1e-6)
+    for view, step in zip(views, steps, strict=True):
+        assert np.concatenate([w.ravel() for w in view.weights.values()]).tobytes() == weights[step]
 
-    def look(step: int) -> SnapshotView:
-        assert group.theta().tobytes() == weights[step].tobytes() and group.step == step
-        assert np.isfinite(group.norms["gradient: all"]).all()
-        looked.append(step)
-        return random_view()
 
-    views = train_again(group, group.setting, state, 1, [4, 5, 9, 12], look)
-    assert looked == [4, 5, 9, 12] and [len(view.seeds) for view in views] == [1] * 4
+NOT_ASKED = NotApplicable("Not asked.")
 
 
 def test_the_gradient_norm_that_jumped_before_the_spike_is_its_clue() -> None:
     steps = steps_around(SPIKE, 150)
-    nothing = NotApplicable("Not asked.")
     answers = [
-        {"gradient norms": norms(6.0 if 258 <= step < 262 else 0.5),
-         "normalization curvature": nothing, "sharpness": nothing}
+        {"gradient norms": norms(6.0 if 258 <= step < 262 else 0.5), "normalization curvature": NOT_ASKED}
         for step in steps
-    ]  # fmt: skip
-    assert explanation(SPIKE, steps, answers) == "gradient norm 6 at step 258, usually 0.5"
+    ]
+    assert clue_words(SPIKE, curves_of(steps, answers)) == "gradient norm 6 at step 258, usually 0.5"
+    assert clue_words(SPIKE, curves_of(steps[:4], answers[:4])) == ""
 
 
 def test_a_model_with_xi_says_how_short_it_was() -> None:
     steps = steps_around(SPIKE, 150)
     seen = visual_view().for_run(0)
-    answers: list[dict[str, Answer]] = [
-        {"gradient norms": GradientNorms().read(seen), "sharpness": NotApplicable("Not asked."),
-         "normalization curvature": NormalizationCurvature().read(seen)}
+    answers = [
+        {"gradient norms": NOT_ASKED, "normalization curvature": NormalizationCurvature().read(seen)}
         for _ in steps
-    ]  # fmt: skip
-    said = explanation(SPIKE, steps, answers)
+    ]
+    said = clue_words(SPIKE, curves_of(steps, answers))
     assert "smallest |xi|" in said and "curvature" in said and "gradient" not in said
 
 
-def test_sharpness_is_asked_before_at_and_after_alone() -> None:
-    asked = asked_of(SPIKE)["sharpness"]
-    assert asked.steps == [261, 263, 265]  # type: ignore[attr-defined]
-    assert isinstance(asked.read(random_view()), NotApplicable)
+def test_sharpness_is_told_before_at_and_after() -> None:
+    answers = [
+        {"sharpness": replace(norms(0.0), columns={"sharpness": np.full((1, 1, 1), value)})}
+        for value in (7.0, 3.0, 1.0)
+    ]
+    said = "sharpness 7 before it (step 261), 3 at it (step 263), 1 after it (step 265)"
+    assert sharpness_words(SPIKE, answers) == said
+    assert sharpness_words(SPIKE, [{"sharpness": NOT_ASKED}] * 3) == ""
 
 
 def spike_told(folder: Path, engine: str, at_once: int) -> Event:
     """The event of the one spike of a run that makes at most `at_once` steps a turn."""
-    experiment = tiny_experiment(steps=230, arms=["standard"], evaluate_every=230)
+    experiment = tiny_experiment(steps=460, arms=["standard"], evaluate_every=460)
     execution = Execution(experiment, folder, engine=engine)
     prepare, turn = execution._prepare, execution._turn
 
@@ -162,6 +182,7 @@ def spike_told(folder: Path, engine: str, at_once: int) -> Event:
     room = execution._steps_at_once
     execution._steps_at_once = lambda: min(room(), at_once)  # type: ignore[method-assign]
     execution._costly._schedule.due = lambda left=0.0: None  # type: ignore[method-assign, misc]
+    execution._costly._schedule._purse = 1e4  # so short a run pays for one question alone
     execution.run()
     (spike,) = [e for e in open_run(folder).events() if e.kind == "spike"]
     return spike
