@@ -38,7 +38,7 @@ CHECKPOINT_SHARE = 0.04
 
 MOST_STEPS_AT_ONCE = 1000
 LAST_PATIENCE = 0.5
-"""Seconds that a finished run waits for a costly reading under way."""
+"""Seconds that a finished run waits for a costly reading, and before that for unexplained spikes."""
 
 CHANGES = "live/changes"
 
@@ -77,6 +77,8 @@ class Execution:
         self._standing.patience.gives_up = lambda: self._wish == "stop"
         self._folder = folder
         self._used = self._control.granted
+        self._single = False
+        """Whether the next turn is a single step that was granted while the run was paused."""
         self._checkpoint_cost = 0.0
         self._seconds_per_step = 0.0
         self._last_checkpoint = 0.0
@@ -158,7 +160,9 @@ class Execution:
         while self.step < self.experiment.steps:
             if self._wish == "stop":
                 return self._end("stopped", f"stopped at step {whole(self.step)} of {limit}")
-            if self._wish == "pause" and not self._wait_for_leave():
+            # Read once: a pause that comes while the turn is made ready has granted no step of it.
+            self._single = self._wish == "pause"
+            if self._single and not self._wait_for_leave():
                 continue
             self._change()
             self._turn()
@@ -202,7 +206,7 @@ class Execution:
 
     def _steps_at_once(self) -> int:
         """As many steps as fit in a turn, but not beyond the next thing that is scheduled."""
-        if self._wish == "pause":
+        if self._single:
             self._used = (self._used + 1) & 0xFFFFFFFF
             return 1
         self._used = self._control.granted
@@ -275,9 +279,10 @@ class Execution:
             self._commit("paused")
 
     def _end(self, state: str, reason: str) -> tuple[str, str]:
-        self._costly.finish(self.step, LAST_PATIENCE if state == "done" else 0.0)
         if state == "done":
+            self._events.finish(self.step, LAST_PATIENCE)
             self._divergence.finish()
+        self._costly.finish(self.step, LAST_PATIENCE if state == "done" else 0.0)
         if self._saved != self.step:
             self._save()
         self._commit(state, reason)

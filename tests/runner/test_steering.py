@@ -60,6 +60,31 @@ def test_pause_step_resume_and_stop_are_committed_and_take_effect(tmp_path: Path
     assert status["state"] == "stopped" and status["step"] == live.execution.step
 
 
+def test_a_pause_that_comes_while_a_turn_is_made_ready_is_obeyed_after_it(tmp_path: Path) -> None:
+    execution = Execution(tiny_experiment(), tmp_path / "run")
+    change = execution._change
+
+    def pressed_just_then() -> None:
+        change()
+        if execution.step == 0:
+            with RunControl(tmp_path / "run") as control:
+                control.pause()
+
+    execution._change = pressed_just_then  # type: ignore[method-assign]
+    thread = threading.Thread(target=execution.run)
+    thread.start()
+    try:
+        eventually(lambda: open_run(tmp_path / "run").status["state"] in ("paused", "done"))
+        assert open_run(tmp_path / "run").status["state"] == "paused"
+        held = execution.step
+        time.sleep(0.1)
+        assert execution.step == held < 24
+    finally:
+        with RunControl(tmp_path / "run") as control:
+            control.stop()
+        thread.join(timeout=20)
+
+
 @pytest.mark.slow
 def test_a_running_run_is_committed_within_a_sixth_of_a_second_and_a_turn(tmp_path: Path) -> None:
     commits: list[float] = []
