@@ -1,6 +1,7 @@
 """Costly diagnostics of a run in training: which is read when, and until when others wait."""
 
 import logging
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -88,12 +89,14 @@ class CostlyReadings:
         views: Callable[[], Sequence[SnapshotView]],
         n_pieces: int,
         then: Callable[[list[dict[str, Answer]]], None],
+        *,
+        on_credit: bool = False,
     ) -> bool:
         """Read `kinds` of `views()`, made beside the training, for `then`, on the same account.
 
-        False where there is no room for it now.
+        False where there is no room for it now; `on_credit` needs no money, but that nothing is under way.
         """
-        if self._schedule.purse < 0.0 or not self.idle:
+        if not self.idle or (self._schedule.purse < 0.0 and not on_credit):
             return False
         try:
             side = SideReading(kinds, views, n_pieces)
@@ -115,11 +118,16 @@ class CostlyReadings:
         self.tell(step)
         return bool(outcome.answers)
 
+    def wait(self, step: int, patience: float) -> None:
+        """Give what is under way up to `patience` seconds to come to an end, and take it in."""
+        deadline = time.monotonic() + patience
+        while self._round is not None and (left := deadline - time.monotonic()) > 0:
+            self._round.side.wait(left)
+            self.collect(step)
+
     def finish(self, step: int, patience: float) -> None:
         """Give what is under way `patience` seconds more, then leave it."""
-        if self._round is not None:
-            self._round.side.wait(patience)
-            self.collect(step)
+        self.wait(step, patience)
         self.close()
 
     def close(self) -> None:

@@ -1,5 +1,6 @@
 """What happens in a run's training, as events: loss spikes with their clues, and phases with their rule."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -52,9 +53,8 @@ class _Unexplained:
 
     @property
     def turn(self) -> tuple[bool, float]:
-        """Clues go before what costs more, the highest spikes first: the greatest is next."""
-        spike = self.found.spike
-        return not self.clues, spike.height / spike.base if spike.base > 0 else float("inf")
+        """Clues go before what costs more, the highest rise in nats first: the greatest is next."""
+        return not self.clues, self.found.spike.height - self.found.spike.base
 
 
 class TrainingEvents:
@@ -79,6 +79,14 @@ class TrainingEvents:
             self._begin(found)
         if self._waiting and self._look_into(self._waiting[-1]):
             self._waiting.pop()
+
+    def finish(self, step: int, patience: float) -> None:
+        """The run ends: what waits is looked into for `patience` seconds more, the highest spikes first."""
+        deadline = time.monotonic() + patience
+        while self._waiting and (left := deadline - time.monotonic()) > 0:
+            self._costly.wait(step, left)
+            if self._look_into(self._waiting[-1], on_credit=True):
+                self._waiting.pop()
 
     def kept(self, snapshot: Snapshot) -> None:
         """Take in the readings of a kept snapshot, and tell the phases that have become certain."""
@@ -131,7 +139,7 @@ class TrainingEvents:
     def _queue(self, one: _Unexplained) -> None:
         self._waiting = sorted([*self._waiting, one], key=lambda one: one.turn)[-MOST_WAITING:]
 
-    def _look_into(self, one: _Unexplained) -> bool:
+    def _look_into(self, one: _Unexplained, *, on_credit: bool = False) -> bool:
         """Have the steps around a spike trained again and read; False while there is no room for it."""
         found, spike, arm = one.found, one.found.spike, one.found.arm
         steps = list(moments(spike).values()) if one.clues else steps_around(spike, one.kept.step)
@@ -149,4 +157,4 @@ class TrainingEvents:
             self._queue(replace(one, clues=clues))
 
         kinds = asked(SHARPNESS) if one.clues else asked(GRADIENT, CURVATURE)
-        return self._costly.aside(kinds, lambda: train_again(*again), len(steps), add)
+        return self._costly.aside(kinds, lambda: train_again(*again), len(steps), add, on_credit=on_credit)
