@@ -9,22 +9,25 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryFile
 
 from sandbox.foundations.errors import InvalidKnob, RunUnavailable
 from sandbox.runner.control import start_supervisor, supervisor_runs
 from sandbox.runner.places import app_script
+from sandbox.runner.steering import OWNER, refuse_unknown, who_steers
+from sandbox.runner.upkeep import Kept
 from sandbox.store.folder import runs_root
 
 LOOPBACK = "127.0.0.1"
 POLL = 0.2
-TOO_SOON = 5.0
-"""Seconds; a process that ends earlier than this, twice in a row, is not started a third time."""
+STARTS = 3
+"""How often the app may end by itself before it has ever answered; then it cannot be served."""
 
-PATIENCE = 8.0
-"""Seconds that a child has to end after it was asked to."""
+REFUSED = 2
+"""Exit code of a supervisor that says why it does not begin, such as a setting that is none."""
 
 FLAGS = {
     "server.headless": "true",
@@ -43,11 +46,13 @@ FLAGS = {
 
 
 def serve(port: int, host: str | None, allowed_hosts: Sequence[str]) -> int:
-    """Serve until SIGINT or SIGTERM; 0 then, 1 where the app cannot be kept running.
+    """Serve until SIGINT or SIGTERM; 0 then, 1 where the app cannot be started, 2 where no supervisor can.
 
-    Raises InvalidKnob for a port or host that cannot be listened on, RunUnavailable without app.py
-    or where the runs folder cannot be written.
+    What ends later is started again, after longer and longer rests while it ends soon. Raises InvalidKnob
+    for a port or host that cannot be listened on, RunUnavailable without app.py or where the runs folder
+    cannot be written.
     """
+    refuse_unknown()
     script = app_script()
     address = host or LOOPBACK
     _refuse_port(address, port)
@@ -58,7 +63,8 @@ def serve(port: int, host: str | None, allowed_hosts: Sequence[str]) -> int:
         signal.signal(number, lambda *_: end.set())
     if not _is_loopback(address):
         sys.stderr.write(
-            f"Listening on {address}: everyone who can reach this machine can start, stop and read runs. "
+            f"Listening on {address}: everyone who can reach this machine can start and read runs, and "
+            f"{'call themselves an owner to' if who_steers() == OWNER else ''} stop them. "
             "There is no login; publish it only where you trust everyone, or behind a login.\n"
         )
     environment = {
@@ -67,67 +73,32 @@ def serve(port: int, host: str | None, allowed_hosts: Sequence[str]) -> int:
         "SANDBOX_SUPERVISED": "1",
         "SANDBOX_ALLOWED_HOSTS": _allowed(address, allowed_hosts),
     }
-    supervisor, app = (
-        Child(lambda: start_supervisor(runs)),
-        Child(lambda: start_app(script, address, port, environment)),
+    supervisor = Kept("supervisor", lambda: start_supervisor(runs))
+    app = Kept(
+        "app", lambda: start_app(script, address, port, environment), lambda: _hindrance(address, port)
     )
     try:
-        _start_supervisor(supervisor, runs, end)
+        if not _start_supervisor(supervisor, runs, end):
+            return REFUSED
         app.start()
         shown = "localhost" if _is_loopback(address) or address in ("0.0.0.0", "::") else address
         sys.stdout.write(f"The sandbox is at http://{shown}:{port} (runs in {runs}; Ctrl-C ends it)\n")
         sys.stdout.flush()
+        answered = False
         while not end.wait(POLL):
-            if not app.keep():
-                sys.stderr.write("The app ended twice as soon as it was started; its message stands above.\n")
-                return 1
-            if not supervisor_runs(runs) and not supervisor.keep():
+            answered = answered or _answers(address, port)
+            if not answered and app.ended_itself >= STARTS:
                 sys.stderr.write(
-                    "The supervisor ended twice as soon as it was started; its message stands above.\n"
+                    f"The app ended {STARTS} times before it answered; its message stands above.\n"
                 )
                 return 1
+            app.keep()
+            if not supervisor_runs(runs):
+                supervisor.keep()
         return 0
     finally:
         app.stop()
         supervisor.stop()
-
-
-class Child:
-    """A process that is started again when it ends, unless that happens at once."""
-
-    def __init__(self, start: Callable[[], "subprocess.Popen[bytes]"]) -> None:
-        self._start = start
-        self.process: subprocess.Popen[bytes] | None = None
-        self._since = 0.0
-        self._hasty = 0
-
-    def start(self) -> None:
-        """Start it."""
-        self._since = time.monotonic()
-        self.process = self._start()
-
-    def keep(self) -> bool:
-        """Start it again if it has ended; False when that has been tried enough."""
-        if self.process is not None and self.process.poll() is None:
-            return True
-        self._hasty = self._hasty + 1 if time.monotonic() - self._since < TOO_SOON else 0
-        if self._hasty >= 2:
-            return False
-        self.start()
-        return True
-
-    def stop(self) -> None:
-        """Close its input, ask it to end, and see that it does."""
-        if self.process is None:
-            return
-        if self.process.stdin is not None:
-            self.process.stdin.close()
-        self.process.terminate()
-        try:
-            self.process.wait(timeout=PATIENCE)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
 
 
 def start_app(
@@ -147,15 +118,19 @@ def start_app(
     )
 
 
-def _start_supervisor(supervisor: Child, runs: Path, end: threading.Event) -> None:
-    """Start one unless somebody else's runs, and wait until the folder is taken."""
+def _start_supervisor(supervisor: Kept, runs: Path, end: threading.Event) -> bool:
+    """Start one unless somebody else's runs, and wait until the folder is taken; False where it refuses."""
     if supervisor_runs(runs):
         sys.stderr.write(f"A supervisor already runs for {runs}; it is used.\n")
-        return
+        return True
     supervisor.start()
+    assert supervisor.process is not None
     deadline = time.monotonic() + 20
     while not supervisor_runs(runs) and time.monotonic() < deadline and not end.is_set():
+        if supervisor.process.poll() is not None:
+            return supervisor.process.returncode != REFUSED or supervisor_runs(runs)
         time.sleep(0.02)
+    return True
 
 
 def _end_with_parent() -> None:
@@ -196,12 +171,24 @@ def _refuse_port(address: str, port: int) -> None:
     """Raise InvalidKnob where the port cannot be listened on: the app would only say so in a log."""
     if not 1 <= port <= 65535:
         raise InvalidKnob(f"--port is {port}; it must lie between 1 and 65535.")
+    if hindrance := _hindrance(address, port):
+        raise InvalidKnob(f"The app {hindrance}; choose another --port or --host.")
+
+
+def _hindrance(address: str, port: int) -> str:
+    """Why the app cannot listen there, in a clause; empty where it can."""
     try:
         family, kind, protocol, _, where = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind, protocol) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(where)
     except (OSError, UnicodeError) as error:
-        raise InvalidKnob(
-            f"{address[:80]!r} port {port} cannot be listened on ({error}); choose another --port or --host."
-        ) from error
+        return f"cannot listen at {address[:80]!r} port {port} ({error})"
+    return ""
+
+
+def _answers(address: str, port: int) -> bool:
+    """Whether somebody takes connections there."""
+    with suppress(OSError), socket.create_connection((address, port), timeout=1.0):
+        return True
+    return False

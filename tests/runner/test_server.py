@@ -5,9 +5,10 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -28,6 +29,7 @@ from sandbox.runner import server
 server.app_script = lambda: Path(sys.argv[1])
 sys.exit(server.serve(int(sys.argv[2]), None, ["lab.example"]))
 """
+KILLS = 4
 
 
 def free_port() -> int:
@@ -44,20 +46,33 @@ def healthy(port: int) -> bool:
         return False
 
 
+def launched(runs: Path, page: Path, port: int, log: Path, **more: str) -> "subprocess.Popen[bytes]":
+    environment = {**os.environ, "SANDBOX_RUNS": str(runs), "PYTHONPATH": str(ROOT), **more}
+    command = [sys.executable, "-c", LAUNCH, str(page), str(port)]
+    with log.open("wb") as told:
+        return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=told)
+
+
 @contextmanager
 def serving(runs: Path, tmp_path: Path) -> Iterator[tuple["subprocess.Popen[bytes]", int]]:
     page, port = tmp_path / "page.py", free_port()
     page.write_text(PAGE)
-    environment = {**os.environ, "SANDBOX_RUNS": str(runs), "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(
-        [sys.executable, "-c", LAUNCH, str(page), str(port)], env=environment, stdout=subprocess.PIPE
-    ) as process:
+    with launched(runs, page, port, tmp_path / "log") as process:
         try:
             eventually(lambda: healthy(port))
             yield process, port
         finally:
             process.terminate()
             process.wait(timeout=30)
+
+
+def child(process: "subprocess.Popen[bytes]", words: str) -> psutil.Process | None:
+    """The launcher's own child whose command holds `words`, if it is there."""
+    for found in psutil.Process(process.pid).children():
+        with suppress(psutil.Error):
+            if words in " ".join(found.cmdline()):
+                return found
+    return None
 
 
 def tree(process: "subprocess.Popen[bytes]") -> list[psutil.Process]:
@@ -94,15 +109,89 @@ def test_nothing_outlives_a_launcher_that_is_killed(runs_folder: Path, tmp_path:
         assert not healthy(port)
 
 
+@pytest.mark.slow
+def test_a_supervisor_that_is_killed_again_and_again_comes_back_and_takes_nothing_with_it(
+    runs_folder: Path, tmp_path: Path
+) -> None:
+    with serving(runs_folder, tmp_path) as (process, port):
+        app = child(process, "streamlit")
+        for _ in range(KILLS):
+            eventually(lambda: child(process, "runner.supervisor"))
+            supervisor = child(process, "runner.supervisor")
+            assert supervisor is not None
+            supervisor.kill()
+            gone = supervisor.pid
+            eventually(lambda: (found := child(process, "runner.supervisor")) and found.pid != gone)  # noqa: B023
+        assert child(process, "streamlit") == app and healthy(port)
+        said = (tmp_path / "log").read_text()
+        assert said.count("The supervisor was ended by SIGKILL; it is started again") == KILLS
+        assert "at once.\n" in said and "in 1 s.\n" in said
+        eventually(lambda: supervisor_runs(runs_folder))
+        family = tree(process)
+        process.terminate()
+        assert process.wait(timeout=30) == 0
+        eventually(lambda: not any(one.is_running() for one in family), seconds=10)
+    assert not supervisor_runs(runs_folder)
+
+
+@pytest.mark.slow
+def test_an_app_that_is_killed_again_and_again_comes_back(runs_folder: Path, tmp_path: Path) -> None:
+    with serving(runs_folder, tmp_path) as (process, port):
+        for _ in range(KILLS):
+            eventually(lambda: child(process, "streamlit"))
+            app = child(process, "streamlit")
+            assert app is not None
+            app.kill()
+            app.wait(timeout=10)
+        eventually(lambda: healthy(port))
+        assert process.poll() is None and supervisor_runs(runs_folder)
+
+
+@pytest.mark.slow
+def test_serve_ends_promptly_while_something_rests_before_its_next_start(
+    runs_folder: Path, tmp_path: Path
+) -> None:
+    with serving(runs_folder, tmp_path) as (process, _):
+        log = tmp_path / "log"
+        for n in range(1, KILLS + 1):  # after the last there is a rest of two seconds
+            eventually(lambda: child(process, "runner.supervisor"))
+            supervisor = child(process, "runner.supervisor")
+            assert supervisor is not None
+            supervisor.kill()
+            eventually(lambda: log.read_text().count("it is started again") == n)  # noqa: B023
+        began = time.monotonic()
+        process.terminate()
+        assert process.wait(timeout=30) == 0
+        assert time.monotonic() - began < 8
+        assert not supervisor_runs(runs_folder)
+
+
+@pytest.mark.slow
+def test_an_app_that_cannot_be_started_at_all_ends_serve(runs_folder: Path, tmp_path: Path) -> None:
+    with launched(runs_folder, tmp_path / "missing.py", free_port(), tmp_path / "log") as process:
+        assert process.wait(timeout=120) == 1
+    assert "The app ended 3 times before it answered" in (tmp_path / "log").read_text()
+    assert not supervisor_runs(runs_folder)
+
+
+@pytest.mark.slow
+def test_a_setting_that_no_supervisor_takes_is_said_at_once(runs_folder: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.py"
+    page.write_text(PAGE)
+    with launched(runs_folder, page, free_port(), tmp_path / "log", SANDBOX_WORKERS="many") as process:
+        assert process.wait(timeout=60) == 2
+    assert (tmp_path / "log").read_text().startswith("SANDBOX_WORKERS must be a whole number")
+
+
 def test_a_port_in_use_or_out_of_range_is_refused_in_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        with pytest.raises(InvalidKnob, match="cannot be listened on"):
+        with pytest.raises(InvalidKnob, match="cannot listen at"):
             server._refuse_port("127.0.0.1", taken.getsockname()[1])
     with pytest.raises(InvalidKnob, match="between 1 and 65535"):
         server._refuse_port("127.0.0.1", 70000)
-    with pytest.raises(InvalidKnob, match="cannot be listened on"):
+    with pytest.raises(InvalidKnob, match="cannot listen at"):
         server._refuse_port("no such host", 8501)
     assert main(["serve", "--port", "many"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
