@@ -132,19 +132,23 @@ def history(runs: Path, browser: Browser, snapshots: int) -> dict[str, float]:
             "scrub": statistics.median(scrubbed), "worst": max(scrubbed)}  # fmt: skip
 
 
-def line(what: str, value: float, owed: float, unit: str, digits: int = 0, *, least: bool = False) -> str:
-    """One row of the table; what is missed is said."""
+def line(
+    what: str, value: float, owed: float | None, unit: str, digits: int = 0, *, least: bool = False
+) -> str:
+    """One row of the table; what is missed is said, and where nothing is owed, that."""
+    if owed is None:
+        return f"| {what} | {value:.{digits}f} {unit} | not owed |"
     missed = "" if (value >= owed if least else value <= owed) else " **missed**"
     owes = f"{'at least' if least else 'at most'} {owed:g} {unit}"
     return f"| {what} | {value:.{digits}f} {unit}{missed} | {owes} |"
 
 
-def rows(found: dict[str, float], what: str, owed_bytes: float) -> list[str]:
-    """The rows of one live scene."""
+def rows(found: dict[str, float], what: str, owed_bytes: float, owed_ms: float | None = 20) -> list[str]:
+    """The rows of one live scene; `owed_ms` is the main thread's share of an update."""
     return [
         line(f"{what}: bytes of an update, median", found["bytes"], owed_bytes, "B"),
-        line(f"{what}: main thread per update", found["main"], 20, "ms", 1),
-        line(f"{what}: of it our script", found["script"], 20, "ms", 1),
+        line(f"{what}: main thread per update", found["main"], owed_ms, "ms", 1),
+        line(f"{what}: of it our script", found["script"], owed_ms, "ms", 1),
         line(f"{what}: frames", found["fps"], 58, "1/s", least=True),
         line(f"{what}: longest task (0: none above 50)", found["longest"], 50, "ms"),
     ]
@@ -163,7 +167,8 @@ def main() -> None:
             found = live(runs, browser, tokens, 1300, seconds, everything=False)
             print("\n".join(rows(found, f"eight panels, {tokens} tokens", owed)), flush=True)
         found = live(runs, browser, 12, 4000, seconds, everything=True)
-        print("\n".join(rows(found, "every section open, 4000 px tall", 8192)), flush=True)
+        # The budget is that of eight panels; more of them cost more.
+        print("\n".join(rows(found, "every section open, 4000 px tall", 8192, None)), flush=True)
         opened = history(runs, browser, 500)
         print(line("opening 500 snapshots", opened["kB"], 400, "kB"))
         print(line("opening 500 snapshots, connected to drawn", opened["seconds"], 1, "s", 2))

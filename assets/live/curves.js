@@ -13,7 +13,7 @@ const ALIKE = 4;  // pixels: reference lines hardly apart share a label
 
 export class Curves {
   constructor(panel, canvas) {
-    Object.assign(this, { panel, canvas, area: null, log: panel.log, smoothed: 0, labels: new Map() });
+    Object.assign(this, { panel, canvas, area: null, log: panel.log, smoothed: 0, labels: new Map(), unwritten: [] });
     this.held = new HeldRange(this.log, panel.bounds);
     this.shown = new Set(panel.curves.filter((c) => c.on).map((c) => c.column));
     this.ranged = "";
@@ -79,7 +79,7 @@ export class Curves {
     context.rect(LEFT - MARK, 0, width - RIGHT - LEFT + 2 * MARK, height - BOTTOM + MARK);
     context.clip();
     for (const line of lines) this.marks(context, theme, line, x0, x1, until, rail, roof);
-    writeLabels(context, theme, words, lines, this.area, until, this.labels);
+    this.unwritten = writeLabels(context, theme, words, lines, this.area, until, this.labels);
     context.restore();
     this.playhead(context, theme, view, x);
   }

@@ -14,6 +14,12 @@ export function el(tag, props = {}, ...children) {
   return node;
 }
 
+// The nodes become the children, in their order; one that stands right already is not touched.
+export function arrange(parent, nodes) {
+  for (const node of [...parent.childNodes]) if (!nodes.includes(node)) node.remove();
+  nodes.forEach((node, i) => { if (parent.childNodes[i] !== node) parent.insertBefore(node, parent.childNodes[i] || null); });
+}
+
 export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
@@ -52,10 +58,11 @@ export function number(value, digits = 3) {
   return text.replace("-", "−");
 }
 
+// Shares stand below one another: all have the same digits, and only a whole one is 100.0.
 export function share(value) {
   if (!Number.isFinite(value)) return "NaN";
   const text = (100 * value).toFixed(1);
-  return `${text === "100.0" && value < 1 ? "99.9" : text.replace(/\.0$/, "")} %`;
+  return `${text === "100.0" && value < 1 ? "99.9" : text} %`;
 }
 
 // Groups of three digits before the point, as sandbox/foundations/written.py writes them: 12,000.

@@ -1,6 +1,6 @@
 // The parent's ghost: its curves, thin and pale, behind those of the run that goes on from it; and where the two part.
 
-import { el, setText, whole } from "./dom.js";
+import { counted, el, setText, whole } from "./dom.js";
 import { armStyle } from "./theme.js";
 
 const BEFORE = "parent/";
@@ -36,6 +36,15 @@ export class Ghost {
     return curves.filter(({ column }) => shown.has(column) && model.places.has(BEFORE + column)).flatMap((curve) =>
       model.hello.arms.map((name, arm) => ({ curve, arm, name, series: hidden.has(arm) ? null : model.get(BEFORE + curve.column, arm), to: null })).filter(({ series }) => series?.n));
   }
+
+  // The parent's series beside one column of an arm that is shown; undefined where there is none.
+  beside(column, arm) {
+    const series = this.parent && this.on && !this.view.hidden.has(arm) ? this.view.model.get(BEFORE + column, arm) : undefined;
+    return series?.n ? series : undefined;
+  }
+
+  // Who the seeds of a parent's series are, in words.
+  get who() { return `parent ${this.parent.run}${this.parent.mean ? `, mean of ${counted(this.parent.mean, "seed")}` : ""}`; }
 
   draw(context, theme, { arm, curve, series }, stroke) {
     context.strokeStyle = armStyle(theme, arm).colour;

@@ -1,9 +1,10 @@
 // Accuracy by group of rows: for each group and arm the seeds' mean at the shown step, seeds as small dots, the way it came.
 
-import { counted, number, share } from "./dom.js";
+import { counted, share, whole } from "./dom.js";
 import { armStyle, marker, prepare } from "./theme.js";
 
 const BEFORE = "test_accuracy/";
+const GHOST = 0.55;
 
 export class Groups {
   constructor(panel, canvas) { Object.assign(this, { panel, canvas, group: null, places: [], note: "", legend: null }); }
@@ -38,7 +39,7 @@ export class Groups {
       context.fillStyle = theme.faint;
       context.fillText(String(level), left - 6, y(level));
     }
-    let at = -1, n = 0;
+    let at = -1, n = 0, past = false;
     labels.forEach(({ label, name }, k) => {
       const middle = left + (k + 0.5) * step;
       context.textAlign = "center";
@@ -47,12 +48,13 @@ export class Groups {
       const text = step < 34 && label.length > 4 ? `${label.slice(0, 3)}…` : label;
       if (step > 14 || k % 2 === 0) context.fillText(text, middle, bottom + 6);
       arms.forEach((arm, place) => {
+        const style = armStyle(theme, arm), x = middle + (place - (arms.length - 1) / 2) * Math.min(14, (step - 8) / arms.length);
+        context.fillStyle = context.strokeStyle = style.colour;
+        past = this.ghost(context, view, { arm, style, x, y, name, label }) || past;
         const series = view.model.get(name, arm), i = series ? series.at(view.until()) : -1;
         if (i < 0) return;
         at = series.steps[i];
         n = Math.max(n, series.seeds.length);
-        const style = armStyle(theme, arm), x = middle + (place - (arms.length - 1) / 2) * Math.min(14, (step - 8) / arms.length);
-        context.fillStyle = context.strokeStyle = style.colour;
         context.globalAlpha = 0.35;
         context.lineWidth = 1;
         this.line(context, x, y(series.low[i]), x, y(series.high[i]));
@@ -63,10 +65,24 @@ export class Groups {
         context.fill();
         context.strokeStyle = theme.background;
         context.stroke();
-        this.places.push({ x, y: y(series.mean[i]), key: name, label: `${view.model.hello.arms[arm]} · ${this.group} ${label}`, group: `${share(series.mean[i])}, ${number(series.low[i], 2)} to ${number(series.high[i], 2)}, ${counted(series.count[i], "seed")}` });
+        this.places.push({ x, y: y(series.mean[i]), key: name, label: `${view.model.hello.arms[arm]} · ${this.group} ${label}`, group: `${share(series.mean[i])}, ${share(series.low[i])} to ${share(series.high[i])}, ${counted(series.count[i], "seed")}` });
       });
     });
+    this.legend = past ? [{ name: `hollow: ${view.ghost.who}`, colour: theme.faint, shape: "○" }] : null;
     this.note = at < 0 ? "No evaluation has been recorded yet." : `evaluation at step ${at} · by ${this.group}${n > 1 ? `, mean of ${n} seeds` : ""}`;
+  }
+
+  // The parent's mean at the shown step, hollow and larger than the mark that may lie on it.
+  ghost(context, view, { arm, style, x, y, name, label }) {
+    const series = view.ghost.beside(name, arm), i = series ? series.at(Math.min(view.until(), view.model.step)) : -1;
+    if (i < 0 || !Number.isFinite(series.mean[i])) return false;
+    context.globalAlpha = GHOST;
+    context.lineWidth = 1.2;
+    marker(context, style.marker, x, y(series.mean[i]), 6.5);
+    context.stroke();
+    context.globalAlpha = 1;
+    this.places.push({ x, y: y(series.mean[i]), key: `parent/${name}`, label: `${view.model.hello.arms[arm]}, ${view.ghost.who} · ${this.group} ${label}`, group: `${share(series.mean[i])} at step ${whole(series.steps[i])}` });
+    return true;
   }
 
   line(context, x1, y1, x2, y2) {
@@ -78,7 +94,7 @@ export class Groups {
 
   at(x, y) {
     let best = null, least = 200;
-    for (const p of this.places) { const d = (p.x - x) ** 2 + (p.y - y) ** 2; if (d < least) { least = d; best = p; } }
+    for (const p of this.places) { const d = (p.x - x) ** 2 + (p.y - y) ** 2; if (d <= least) { least = d; best = p; } }  // of two at one place the later, which is the arm's own
     return best;
   }
 

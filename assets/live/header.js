@@ -4,7 +4,7 @@ import { counted, duration, el, reserve, setText, setWhole, whole } from "./dom.
 
 const WORDS = { queued: "Queued", running: "Running", paused: "Paused", stalled: "Stalled", stopped: "Stopped", failed: "Failed", done: "Done", waiting: "Waiting" };
 const ENDED = ["stopped", "failed", "done"];
-const PATIENCE = 3000;
+const PATIENCE = 3000, LONGEST = 10000;  // ms that a wish is shown: unless its run is heard to know of it, and where it does
 
 export class Header {
   constructor(view) {
@@ -29,10 +29,11 @@ export class Header {
     this.asked = { command, at: performance.now(), step: this.view.model.step };
     this.view.connection.command(command);
     this.draw();
-    setTimeout(() => this.draw(), PATIENCE + 50);
+    for (const wait of [PATIENCE, LONGEST]) setTimeout(() => this.draw(), wait + 50);
   }
 
   answered(message) {
+    if (this.asked?.command === message.command) this.asked.known = message.done;
     if (!message.done) { this.asked = null; this.view.complain(message.reason || "That did not work."); }
     this.draw();
   }
@@ -40,9 +41,9 @@ export class Header {
   // The wish is shown at once; it stands until the run has confirmed it.
   pending() {
     if (!this.asked) return "";
-    const { command, at, step } = this.asked, { state } = this.view.model;
+    const { command, at, step, known } = this.asked, { state } = this.view.model, shown = known || this.view.connection.presses.length ? LONGEST : PATIENCE;
     const met = { pause: state === "paused", resume: state === "running", stop: ENDED.includes(state), step: this.view.model.step > step && state === "paused" }[command];
-    if (met || ENDED.includes(state) || performance.now() - at > PATIENCE) this.asked = null;
+    if (met || ENDED.includes(state) || state === "stalled" || performance.now() - at > shown) this.asked = null;
     return this.asked ? command : "";
   }
 

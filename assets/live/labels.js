@@ -1,8 +1,9 @@
-// Labels of reference lines: each on its own line where fewest curves run, so that word and curve can both be read.
+// Labels of reference lines: each on its own line where no curve runs through it; the legend names what finds no room.
 
 const TALL = 12, SAMPLES = 9, GAP = 4;
 const PLACES = [[1, -1], [1, 1], [0.5, -1], [0.5, 1], [0, -1], [0, 1]];  // right, middle, left; above its line, below it
-const HALO = 0.8;
+const PLATE = 0.85;
+const ROOM = 1, MOST = 3;  // how crowded a place may be for a label to come to it, and for one that stands there to stay
 
 // How often curves run through a box, looked at from left to right; between two rows a curve is a straight line.
 function crowd(lines, { x, y }, box, until) {
@@ -25,9 +26,10 @@ function crowd(lines, { x, y }, box, until) {
 
 const meets = (a, b) => a.left < b.right + GAP && b.left < a.right + GAP && a.top < b.bottom && b.top < a.bottom;
 
-// Writes `words` ({text, base}); `kept` remembers where each stood, so that it moves only for much more room.
+// Writes `words` ({text, base}) and returns those for which there is no room; `kept` remembers where each stood, so
+// that it moves only for much more room.
 export function writeLabels(context, theme, words, lines, area, until, kept) {
-  const taken = [];
+  const taken = [], unwritten = [];
   context.textBaseline = "middle";
   context.textAlign = "left";
   for (const { text, base } of words) {
@@ -35,22 +37,24 @@ export function writeLabels(context, theme, words, lines, area, until, kept) {
     const found = PLACES.map(([along, side]) => {
       const left = area.left + 4 + Math.max(0, room) * along, top = side < 0 ? base - TALL : base + 1;
       const box = { left, right: left + wide, top, bottom: top + TALL };
-      const shut = top < area.top - TALL || box.bottom > area.bottom || taken.some((other) => meets(other, box));
+      const shut = room < 0 || top < area.top - TALL || box.bottom > area.bottom || taken.some((other) => meets(other, box));
       return { box, n: shut ? Infinity : crowd(lines, area, box, until), key: `${along}/${side}` };
     });
     const best = found.reduce((a, b) => (b.n < a.n ? b : a)), before = found.find(({ key }) => key === kept.get(text));
-    const chosen = before && before.n <= 2 * best.n + 6 ? before : best;
-    if (chosen.n === Infinity && best.n === Infinity) continue;
+    const stays = before && before.n <= MOST, chosen = stays ? before : best;
+    if (!stays && chosen.n > ROOM) {
+      kept.delete(text);
+      unwritten.push(text);
+      continue;
+    }
     kept.set(text, chosen.key);
     taken.push(chosen.box);
-    const y = chosen.box.top + TALL / 2;
-    context.lineWidth = 3;
-    context.strokeStyle = theme.background;
-    context.globalAlpha = HALO;
-    context.strokeText(text, chosen.box.left, y);
+    context.globalAlpha = PLATE;
+    context.fillStyle = theme.background;
+    context.fillRect(chosen.box.left - 2, chosen.box.top, wide + 4, TALL);
     context.globalAlpha = 1;
     context.fillStyle = theme.faint;
-    context.fillText(text, chosen.box.left, y);
+    context.fillText(text, chosen.box.left, chosen.box.top + TALL / 2);
   }
-  context.lineWidth = 1;
+  return unwritten;
 }

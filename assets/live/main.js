@@ -4,7 +4,8 @@ import { Address } from "./address.js";
 import { View } from "./view.js";
 
 const views = new WeakMap();
-const GRACE = 250;
+const homeless = new Set();  // views whose place was taken away a moment ago
+const GRACE = 1500;
 const LONGEST_OPENING = 15000, LOOK = 100, PATIENCE = 400;
 let opening = null;
 
@@ -33,29 +34,47 @@ export function open(data) {
   });
 }
 
+const shows = (view, data) => !view.gone && view.data.run === data.run && view.data.mode === data.mode;
+
 function takeOver(place, data) {
   const { page, root, view } = opening;
-  if (view.data.run !== data.run || view.data.mode !== data.mode) return place;
+  if (!shows(view, data)) return place;
   opening = null;
-  // Moved, not rebuilt: what is playing goes on, and the focus stays where the browser can keep it.
-  const parent = place.parentNode;
-  if (parent.moveBefore) parent.moveBefore(root, place);
-  else parent.insertBefore(root, place);
-  place.remove();
+  move(root, place);
   page.remove();
   return root;
+}
+
+// Streamlit sometimes makes the place anew, under load or as a page changes around it: the view moves in with its
+// connection, what was pressed, zoomed and chosen, and its pictures.
+function moveIn(place, data) {
+  const kept = views.get(place), view = kept && shows(kept, data) ? null : [...homeless].find((one) => shows(one, data));
+  if (!view) return place;
+  kept?.leave();
+  move(view.root, place);
+  return view.root;
+}
+
+// Moved, not rebuilt: what is playing goes on, and the focus stays where the browser can keep it.
+function move(root, place) {
+  const parent = place.parentNode;
+  if (parent.moveBefore && root.isConnected) parent.moveBefore(root, place);
+  else parent.insertBefore(root, place);
+  place.remove();
 }
 
 // `act` tells the page what was pressed that is the page's to do, as a name and a value.
 export function mount(parent, data, act = null) {
   let root = parent.querySelector(".acs-live");
   if (opening) root = takeOver(root, data);
+  root = moveIn(root, data);
   if (data.height) Object.assign(root.style, { height: `${data.height}px`, overflow: "auto" });
   const kept = views.get(root);
-  if (kept && !kept.gone && kept.data.run === data.run && kept.data.mode === data.mode) {
+  if (kept && shows(kept, data)) {
     // Streamlit runs us again when the theme or the token changes: what is zoomed and chosen stays.
     clearTimeout(kept.leaving);
-    kept.connection.token = data.token;
+    homeless.delete(kept);
+    kept.connection.allow(data.token);
     kept.schedule();
   } else {
     kept?.leave();
@@ -66,7 +85,16 @@ export function mount(parent, data, act = null) {
   view.address ||= new Address(view);
   view.schedule();
   style(() => view.schedule());
-  return () => { view.leaving = setTimeout(() => view.leave(), root.isConnected ? GRACE : 0); };
+  const mine = (view.mounts = (view.mounts || 0) + 1);
+  return () => {
+    // Streamlit may call this late, after the next mount: the place is that one's then, and the view stays.
+    if (view.mounts !== mine) return;
+    homeless.add(view);
+    view.leaving = setTimeout(() => {
+      homeless.delete(view);
+      view.leave();
+    }, GRACE);
+  };
 }
 
 // Pages of the app name the style sheet themselves; a page that is older than the server names another.

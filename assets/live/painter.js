@@ -31,7 +31,7 @@ export class Painter {
 
   draw() {
     const { view } = this, { model } = view;
-    if (view.gone) return;
+    if (view.gone || !view.root.isConnected) return;  // on its way to another place it has neither size nor colours
     const began = performance.now();
     let seen = [], left = 0;
     if (model.hello) {

@@ -189,7 +189,7 @@ export class Panel {
 
   curveFoot() {
     const { declared, view, chart } = this;
-    const parts = [];
+    const parts = chart.unwritten.length ? [`dotted across: ${chart.unwritten.join(", ")}`] : [];
     const groups = new Set(declared.curves.filter((c) => c.group && chart.shown.has(c.column)).map((c) => c.group));
     for (const [column, label] of declared.facts) {
       if (groups.size && ![...groups].some((group) => label.includes(group))) continue;
@@ -247,6 +247,7 @@ export class Panel {
     this.told = performance.now();
     let rows = [];
     if (declared.renderer === "curves") {
+      for (const [label, level] of chart.reference(view)) rows.push([label, number(level), "reference line"]);
       for (const { curve, name, series } of chart.lines(view)) {
         const i = series.at(view.until());
         if (i >= 0) rows.push([`${name}, ${curve.label}`, number(series.mean[i]), `step ${series.steps[i]}, ${series.count[i] === 1 ? "" : "mean of "}${counted(series.count[i], "seed")}, ${number(series.low[i])} to ${number(series.high[i])}`]);

@@ -7,9 +7,12 @@ import { marker, prepare } from "./theme.js";
 
 const TAIL = 24, MOST_TAILS = 70, MOST_LABELS = 30;
 const LEFT = 34, BOTTOM = 18;
+const POINT = 4, SIDES = [[1, 0], [-1, 0], [0, -1], [0, 1]];  // how far a point reaches; where its word may stand
+
+const meets = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 
 export class Plane {
-  constructor(panel, canvas) { Object.assign(this, { panel, canvas, places: [], levels: new Levels(), ends: null, note: "", legend: null }); }
+  constructor(panel, canvas) { Object.assign(this, { panel, canvas, places: [], levels: new Levels(), ends: null, note: "", legend: null, sides: new Map() }); }
 
   draw(view) {
     const { context, width, height } = prepare(this.canvas, view.theme.font);
@@ -144,15 +147,22 @@ export class Plane {
     context.fillStyle = theme.text;
     context.textAlign = "left";
     context.textBaseline = "middle";
-    const taken = [];
-    for (const p of this.places) {
+    const taken = [], points = this.places.map(({ x, y }) => ({ left: x - POINT, right: x + POINT, top: y - POINT, bottom: y + POINT }));
+    this.places.forEach((p, i) => {
       const chosen = marked?.has(p.key);
-      if (!p.short || !(chosen || (few <= MOST_LABELS && !marked))) continue;  // long labels stand in the tip
-      const w = context.measureText(p.label).width, at = p.x + 7 + w < left + size + 6 ? p.x + 7 : p.x - 7 - w;
-      if (taken.some(([a, b, c]) => at < a + c && a < at + w && Math.abs(b - p.y) < 11)) continue;
-      taken.push([at, p.y, w]);
-      context.fillText(p.label, at, p.y);
-    }
+      if (!p.short || !(chosen || (few <= MOST_LABELS && !marked))) return;  // long labels stand in the tip
+      // Beside its point where it covers neither a word nor another point; where it was before, if it can.
+      const w = context.measureText(p.label).width, boxes = SIDES.map(([right, down], k) => {
+        const at = p.x + right * (POINT + 3 + w / 2) - w / 2, y = p.y + down * 11;
+        return { k, left: at, right: at + w, top: y - 5, bottom: y + 5 };
+      });
+      const free = (box) => box.left > left && box.right < left + size + 6 && !taken.some((other) => meets(box, other)) && (chosen || !points.some((other, k) => k !== i && meets(box, other)));
+      const before = boxes[this.sides.get(p.key)], box = before && free(before) ? before : boxes.find(free);
+      if (!box) return;  // the tip and the table name it
+      this.sides.set(p.key, box.k);
+      taken.push(box);
+      context.fillText(p.label, box.left, box.top + 5);
+    });
   }
 
   tell(view, frame, meta, frames, plane, place) {

@@ -1,7 +1,7 @@
 // The whole live view: puts the parts together, keeps what is shared by all panels, draws once per frame.
 
 import { Asking } from "./asking.js";
-import { el } from "./dom.js";
+import { arrange, el } from "./dom.js";
 import { Ghost } from "./ghost.js";
 import { Header } from "./header.js";
 import { Keys } from "./keys.js";
@@ -49,7 +49,9 @@ export class View {
 
   // ---------------------------------------------------------------- what arrives
   onHello(hello) {
-    const fresh = JSON.stringify([this.model.hello?.panels, this.model.hello?.arms]) !== JSON.stringify([hello.panels, hello.arms]);
+    // As it was said: panels add to their declarations what the run tells them later.
+    const said = JSON.stringify([hello.panels, hello.arms]), fresh = said !== this.said;
+    this.said = said;
     this.model.greet(hello);
     this.status = hello.status;
     this.model.state = hello.status.state;
@@ -62,21 +64,31 @@ export class View {
     this.schedule();
   }
 
+  // Panels that stay as they were declared keep their nodes, and with them focus, chips and scales.
   build(hello) {
+    const arms = JSON.stringify(hello.arms), known = new Map(arms === this.arms ? this.panels.map((panel) => [panel.origin, panel]) : []);
+    this.arms = arms;
     const wanted = this.data.panels;
     const declared = hello.panels.filter((panel) => !wanted || wanted.includes(panel.kind));
     const unfolded = new Set(this.sections.filter((section) => section.open).map((section) => section.name));
     if (!this.sections.length) unfolded.add(OPEN_AT_FIRST);
-    this.fill(null);
-    this.panels = declared.map((panel) => new Panel(panel, this));
+    this.panels = declared.map((panel) => {
+      const origin = JSON.stringify(panel), kept = known.get(origin);
+      kept?.renew();
+      return kept || Object.assign(new Panel(panel, this), { origin });
+    });
+    if (!this.panels.includes(this.filled)) this.fill(null);
     const standard = this.panels.filter((panel) => !panel.declared.section);
     const nodes = standard.map((panel) => panel.node);
     nodes.splice(standard.filter((panel) => panel.declared.renderer !== "curves").length, 0, this.card.node);
-    this.grid.replaceChildren(...nodes);
+    arrange(this.grid, nodes);
     const names = [...new Set(this.panels.map((panel) => panel.declared.section).filter(Boolean))];
-    this.sections = names.map((name) => new Section(name, this.panels.filter((panel) => panel.declared.section === name), this));
-    this.folds.replaceChildren(this.own.node, ...this.sections.map((section) => section.node));
-    for (const section of this.sections) if (unfolded.has(section.name)) section.unfold(true);
+    this.sections = names.map((name) => {
+      const panels = this.panels.filter((panel) => panel.declared.section === name), kept = this.sections.find((section) => section.name === name);
+      return kept?.panels.length === panels.length && kept.panels.every((panel, i) => panel === panels[i]) ? kept : new Section(name, panels, this);
+    });
+    arrange(this.folds, [this.own.node, ...this.sections.map((section) => section.node)]);
+    for (const section of this.sections) if (unfolded.has(section.name) && !section.open) section.unfold(true);
     this.projector.build();
     if (this.projector.on) this.projector.arrange();
     this.resizing.disconnect();
@@ -109,8 +121,8 @@ export class View {
     if (this.model.overfull()) this.connection.startOver();
     if (first && this.replay) this.transport.begin();
     this.schedule(first);
-    // A hidden tab draws nothing, but must still be told of the next steps.
-    if (document.hidden) this.acknowledge();
+    // A hidden tab draws nothing, nor does a view that is being moved; both must still be told of the next steps.
+    if (document.hidden || !this.root.isConnected) this.acknowledge();
   }
 
   onEvents(events) { this.model.events = events; this.schedule(); }
@@ -154,7 +166,7 @@ export class View {
     const numbers = (names) => [...new Set([...names].map((name) => this.model.places.get(name)))].filter((n) => n !== undefined).sort((a, b) => a - b);
     for (const panel of shown) if (panel.declared.renderer !== "curves" && panel.reading) for (const kind of [panel.reading, ...(panel.chart.also || [])]) open.add(kind);
     Object.assign(this.model.selection, {
-      curves: numbers(shown.flatMap((panel) => panel.curveColumns()).filter((name) => name.includes("/")).flatMap((name) => [name, ...this.ghost.named(name)])),
+      curves: numbers(shown.flatMap((panel) => panel.curveColumns()).filter((name) => name.includes("/")).flatMap((name) => [name, ...this.ghost.named(name)]).concat(shown.flatMap(({ chart }) => chart.beside?.() || []).flatMap((name) => this.ghost.named(name)))),
       values: numbers(["attention entropy/entropy", ...shown.flatMap(({ declared }) => [...declared.facts, ...declared.table].map(([name]) => name))]),
       open: [...open].sort(),
       grid: shown.some((panel) => panel.declared.renderer === "map" && panel.chart.all),

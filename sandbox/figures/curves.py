@@ -1,11 +1,9 @@
 """Curves of a run: loss and accuracy with the task's reference lines, and accuracy by group of rows."""
 
-import numpy as np
-import plotly.graph_objects as go
-
-from sandbox.figures.drawing import Drawing, blank, literal, says, shares
+from sandbox.figures.drawing import Drawing, blank, says, shares
 from sandbox.figures.ghosts import Ghosts
 from sandbox.figures.groups import SeedGroup, draw_group, smoothed
+from sandbox.figures.levels import reference_lines
 from sandbox.figures.palette import arm_style
 from sandbox.figures.rails import Rails
 from sandbox.mathematics.group_band import BandKind
@@ -14,8 +12,6 @@ from sandbox.store import Run
 TRAIN, HELD_OUT = "dash", "solid"
 WHOLE = (-0.02, 1.02)
 """The axis of accuracies."""
-NEAR = 0.05
-"""Levels closer than this share of the axis are named together: two labels would overprint one another."""
 
 
 def loss_figure(
@@ -103,37 +99,3 @@ def _curves(
     return Drawing(
         figure, tuple(notes), f"{what.capitalize()} over steps. Latest, seed by seed: {'; '.join(latest)}."
     )
-
-
-def reference_lines(figure: go.Figure, lines: dict[str, float], log: bool = False) -> None:
-    """Draw and name the levels that a curve has to pass, such as chance."""
-    drawn: dict[float, list[str]] = {}
-    shown = {name: np.log10(y) if log else y for name, y in lines.items() if y > 0 or not log}
-    reach = NEAR * _height(figure, list(shown.values()), log)
-    for name, place in sorted(shown.items(), key=lambda line: line[1]):
-        near = next((other for other in drawn if place - other <= reach), place)
-        drawn.setdefault(near, []).append(name)
-        figure.add_hline(y=lines[name], line={"color": "gray", "width": 1, "dash": "dot"})
-    for place, names in drawn.items():
-        figure.add_annotation(
-            x=1,
-            xref="x domain",
-            xanchor="right",
-            y=place,
-            yref="y",
-            yanchor="top",
-            text=literal(" · ".join(names)),
-            showarrow=False,
-            font={"size": 11, "color": "gray"},
-        )
-
-
-def _height(figure: go.Figure, levels: list[float], log: bool) -> float:
-    """How far the axis reaches, or else what is drawn and the levels; in decades on a log axis."""
-    if figure.layout.yaxis.range is not None:
-        return float(np.ptp(figure.layout.yaxis.range))
-    drawn = [np.asarray(t.y, dtype=float) for t in figure.data if t.yaxis in (None, "y") and t.y is not None]
-    values = np.concatenate([*drawn, np.zeros(0)])
-    values = values[np.isfinite(values) & ((values > 0) | (not log))]
-    ends = np.concatenate([np.log10(values) if log else values, np.array(levels, dtype=float)])
-    return float(np.ptp(ends)) if len(ends) else 0.0

@@ -12,7 +12,7 @@ import numpy as np
 
 from sandbox.foundations.errors import RunUnavailable
 from sandbox.live.alone import alone
-from sandbox.live.ghost import ghost_columns, ghost_readings
+from sandbox.live.ghost import accuracy_groups, ghost_columns, ghost_readings
 from sandbox.live.growing_rows import Rows, array_of
 from sandbox.live.overtaken import READING, OvertakenReadings
 from sandbox.live.panels import curve_columns, drawn_kinds, fact_columns, open_kinds
@@ -22,8 +22,6 @@ from sandbox.store.staleness import column_as_it_stands, meta_as_it_stands
 
 SCALARS = ("loss", "train_loss", "train_accuracy", "test_loss", "test_accuracy")
 """Curves of every run; accuracies by group of rows come beside them where a task has groups."""
-GROUPS = ("test_accuracy/", "test_accuracy0")
-"""All names of accuracies by group lie between these two."""
 MOST_EVENTS = 500
 MOST_COLUMNS = 255
 """A column's number is one byte on the wire."""
@@ -52,7 +50,7 @@ class Feed:
         self.rows: dict[tuple[int, str], Rows] = {}
         self.queued_state: dict[str, Any] | None = None
         self.groups: list[str] = []
-        """Names `test_accuracy/<group>/<label>`."""
+        """Names `test_accuracy/<group>/<label>`, then the parent's."""
         self.events: list[tuple[Any, ...]] = []
         """(step, arm, seed, kind, detail) in the order of their steps; arm and seed may be None."""
         self.stored: list[int] = []
@@ -268,10 +266,7 @@ class Feed:
 
     def _read_groups(self, connection: sqlite3.Connection) -> None:
         if not self.groups:  # all of them come with the first evaluation
-            found = connection.execute(
-                "SELECT DISTINCT name FROM scalars WHERE arm=0 AND name>? AND name<?", GROUPS
-            )
-            self.groups = [name for (name,) in found]
+            self.groups = accuracy_groups(connection, self.meta)
             self.meta_version += bool(self.groups)
 
     def _read_events(self, connection: sqlite3.Connection) -> None:

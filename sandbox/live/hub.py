@@ -1,9 +1,10 @@
 """Hub: one feed per watched run, read once for all its viewers, and the bytes they share."""
 
 import asyncio
+import logging
 import sqlite3
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ from sandbox.store.recorded import RECORDED
 POLL = 0.03
 """Seconds between looks at the run's database; one look at an unchanged one costs some microseconds."""
 STATE_POLL = 0.5
+PRESSES = 64
+"""Presses of buttons that a run remembers, so that one which is said again does not act again."""
 NEWS_POLL = 0.05
 """Seconds between questions just after the run's own word has changed: the queue hears of it too."""
 NEWS = 1.0
@@ -28,6 +31,8 @@ NEWS = 1.0
 LINGER = 20.0
 """Seconds for which a feed outlives its last viewer, so that a reload does not read everything again."""
 SHARED_MESSAGES = 16
+
+log = logging.getLogger(__name__)
 
 StateOf = Callable[[str], dict[str, Any] | None]
 """What the queue says of a run ({"state", "reason"}), or None where the worker's own word stands."""
@@ -50,6 +55,8 @@ class Channel:
         self._state_of = state_of
         self._changed = asyncio.Event()
         self._shared: OrderedDict[tuple[Any, ...], tuple[bytes, Cursor]] = OrderedDict()
+        self.presses: deque[str] = deque(maxlen=PRESSES)
+        """Names of the latest presses that were acted on, of all viewers."""
         self._task = asyncio.create_task(self._follow())
 
     def news(self) -> asyncio.Event:
@@ -83,25 +90,40 @@ class Channel:
         self._wake()
         asked = changed = 0.0
         word = None
+        answer: asyncio.Task[dict[str, Any] | None] | None = None
         while True:
             await asyncio.sleep(POLL)
-            moved, now = self.feed.refresh(), time.monotonic()
+            moved, now = self._look(), time.monotonic()
             if word != (word := (self.feed.meta.get("status") or {}).get("state")):
                 changed = now
             patience = NEWS_POLL if now - changed < NEWS else STATE_POLL
-            if self._state_of is not None and now - asked > patience:
+            if answer is not None and answer.done():
+                moved |= self._take(answer)
+                answer = None
+            # Asked on the side: a queue that is slow to answer keeps nobody from the run's own news.
+            if self._state_of is not None and answer is None and now - asked > patience:
                 asked = now
-                moved |= await self._ask_queue(self._state_of)
+                answer = asyncio.create_task(asyncio.to_thread(self._state_of, self.feed.run_id))
             if moved:
                 self._wake()
 
-    async def _ask_queue(self, state_of: StateOf) -> bool:
+    def _look(self) -> bool:
+        """Whether the run has anything new; what stands in the way of looking is tried again."""
         try:
-            said = await asyncio.to_thread(state_of, self.feed.run_id)
-        except (RunUnavailable, sqlite3.Error):  # busy or damaged: ask again
+            return self.feed.refresh()
+        except OSError as error:
+            log.warning("%s could not be read: %s", self.feed.folder, error)
             return False
-        moved = said != self.feed.queued_state
-        self.feed.queued_state = said
+
+    def _take(self, answer: "asyncio.Task[dict[str, Any] | None]") -> bool:
+        """Take in what the queue says; whether that is news."""
+        fault = answer.exception()
+        if fault is not None:  # busy or damaged: ask again
+            if not isinstance(fault, RunUnavailable | sqlite3.Error):
+                log.error("the queue could not say how %s is", self.feed.run_id, exc_info=fault)
+            return False
+        moved = answer.result() != self.feed.queued_state
+        self.feed.queued_state = answer.result()
         return moved
 
 

@@ -134,12 +134,11 @@ def _rows(
     feed: Feed, cursor: Cursor, selection: Selection, buckets: tuple[int, int]
 ) -> tuple[list[Block], dict[tuple[int, str], int]]:
     heads = feed.head_columns()
-    columns = feed.columns()
+    numbers = {name: number for number, name in enumerate(feed.columns())}
     groups: dict[tuple[bytes, int, bool], tuple[np.ndarray, list[tuple[int, int]], list[np.ndarray]]] = {}
     sent: dict[tuple[int, str], int] = {}
-    for (arm, name), rows in sorted(
-        feed.rows.items(), key=lambda item: (item[0][0], columns.index(item[0][1]))
-    ):
+    known = ((key, rows) for key, rows in feed.rows.items() if key[1] in numbers)  # the others have no number
+    for (arm, name), rows in sorted(known, key=lambda item: (item[0][0], numbers[item[0][1]])):
         start = cursor.sent.get((arm, name), 0)
         if start >= rows.count or not selection.wants(feed, name):
             continue
@@ -152,7 +151,7 @@ def _rows(
         sent[arm, name] = rows.count
         chosen = steps[keep]
         _, series, parts = groups.setdefault((chosen.tobytes(), len(steps), start == 0), (chosen, [], []))
-        series.append((columns.index(name), arm))
+        series.append((numbers[name], arm))
         parts.append(values[keep].T)
     blocks: list[Block] = [
         RowsBlock(series, steps, np.stack(parts), thinned_from, fresh)

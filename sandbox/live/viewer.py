@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import sqlite3
 import time
 from typing import Any
@@ -31,8 +32,11 @@ WAITING_EVERY = 3.0
 """Seconds between words about when costly readings are due."""
 ACK_PATIENCE = 10.0
 """Seconds after which a viewer that does not say it has drawn is sent the next update anyway."""
+MENDING, LONGEST_MENDING = 0.25, 30.0
+"""Seconds before a run whose recording could not be read is looked at again, at first and at most."""
 LONGEST_NAME = 200
 LAST_STEP = 2**31 - 1
+log = logging.getLogger(__name__)
 COMMANDS = ("pause", "resume", "step", "stop")
 ASK, GIVE_UP = "diagnose", "cancel"
 RESTED = ("paused", "stopped", "failed", "done")
@@ -94,8 +98,14 @@ class Viewer:
             return
         n = request.get("n", 1)
         answer: dict[str, Any] = {"type": "command", "command": command, "done": False}
+        press = request.get("press")
+        named = isinstance(press, str) and len(press) <= LONGEST_NAME
+        if named:
+            answer["press"] = press
         if not self.permission.steer:
             answer["reason"] = "You are watching this run; only its owner can steer it."
+        elif named and press in self.channel.presses:  # said again because its answer was lost
+            answer["done"] = True
         else:
             try:
                 with RunControl(self.channel.feed.folder) as control:
@@ -106,6 +116,8 @@ class Viewer:
                             str(command)
                         ]()
                 answer["done"] = True
+                if named:
+                    self.channel.presses.append(str(press))
             except SandboxError as error:
                 answer["reason"] = str(error)
         await self._tell(answer)
@@ -132,11 +144,23 @@ class Viewer:
     # ------------------------------------------------------------ what the viewer is sent
     async def _push(self) -> None:
         await self._started.wait()
-        try:
-            await self._speak()
-        except DAMAGE as fault:  # found only now, in what this viewer looks at
-            self.channel.feed.mark_damaged(fault)
-            await self._tell({"type": "status", "status": self.channel.feed.status})
+        rest = MENDING
+        while True:
+            began = time.monotonic()
+            try:
+                await self._speak()
+            except (
+                sqlite3.OperationalError
+            ) as fault:  # busy: what could not be read now can be a moment later
+                log.warning("%s could not be read: %s", self.channel.feed.folder, fault)
+            except DAMAGE as fault:  # found only now, in what this viewer looks at
+                self.channel.feed.mark_damaged(fault)
+                await self._tell({"type": "status", "status": self.channel.feed.status})
+                await self._wait(self.channel.news(), LONGEST_MENDING)
+            # A viewer that is told nothing more would take every press for lost; it starts afresh.
+            rest = MENDING if time.monotonic() - began > LONGEST_MENDING else min(2 * rest, LONGEST_MENDING)
+            await asyncio.sleep(rest)
+            self.cursor = Cursor()
 
     async def _speak(self) -> None:
         feed = self.channel.feed

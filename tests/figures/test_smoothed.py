@@ -15,6 +15,7 @@ from sandbox.experiment.experiment import load
 from sandbox.figures import Asked, accuracy_figure, draw, loss_figure
 from sandbox.figures.drawing import blank
 from sandbox.figures.groups import SeedGroup, draw_group
+from sandbox.figures.levels import reference_lines
 from sandbox.figures.palette import arm_style
 from sandbox.figures.rails import Rails
 from sandbox.mathematics.smoothing import moving_mean
@@ -116,8 +117,6 @@ def test_a_run_without_a_parent_has_no_ghost(child: Run) -> None:
 
 
 def test_levels_that_would_overprint_one_another_share_their_words() -> None:
-    from sandbox.figures.curves import reference_lines
-
     def words(levels: dict[str, float], high: float) -> list[str]:
         figure = blank("test", "step", "value", False)
         figure.add_scatter(x=[0, 1], y=[0.0, high])
@@ -128,3 +127,20 @@ def test_levels_that_would_overprint_one_another_share_their_words() -> None:
     near = {"chance": 0.50, "majority class": 0.53}
     assert words(near, 1.0) == ["chance · majority class"]
     assert words(near, 0.1) == ["chance", "majority class"]
+
+
+def test_the_name_of_a_level_stands_where_no_curve_runs_else_in_the_margin() -> None:
+    def stands(*curves: list[float]) -> tuple[float, str, str, float]:
+        figure = blank("test", "step", "value", False)
+        figure.update_yaxes(range=[0, 1])
+        for curve in curves:
+            figure.add_scatter(x=np.arange(len(curve)), y=curve, mode="lines")
+        reference_lines(figure, {"chance": 0.5})
+        (name,) = figure.layout.annotations
+        return name.x, name.xanchor, name.yanchor, figure.layout.margin.r
+
+    usual = blank("test", "step", "value", False).layout.margin.r
+    assert stands([0.9, 0.9, 0.9]) == (1, "right", "top", usual)
+    assert stands([0.9, 0.49, 0.49]) == (1, "right", "bottom", usual)
+    assert stands([0.9, 0.9, 0.51, 0.51], [0.9, 0.9, 0.49, 0.49]) == (0, "left", "top", usual)
+    assert stands([0.51] * 4, [0.49] * 4) == (1, "left", "middle", 50)
