@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from sandbox.store import open_run
 from sandbox.store.study import Study, StudyPoint, write_study
@@ -104,6 +104,7 @@ def test_the_study_of_a_run_has_none_in_any_tab(
     app: App, finished: str, open_page: Open, scheme: str
 ) -> None:
     page = open_page(f"{app.address}/run?run={finished}", color_scheme=scheme)
+    expect(page.locator(".acs-live .acs-state")).to_have_text("Done")  # nothing moves below it any more
     page.get_by_text("Study the figures").click()
     page.locator(".js-plotly-plot .legend").wait_for()
     tabs = page.locator(".st-key-run-study [role=tab]")

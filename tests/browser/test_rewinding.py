@@ -68,6 +68,7 @@ def test_a_run_that_goes_on_unchanged_is_its_parent_to_the_last_bit(
 
 def test_new_seeds_are_a_separate_act_that_begins_at_step_0(app: App, open_page: Open, finished: str) -> None:
     page = open_page(f"{app.address}/run?run={finished}")
+    expect(page.locator(".acs-live .acs-state")).to_have_text("Done")  # nothing moves below it any more
     page.get_by_role("button", name="New seeds…").click()
     form = page.locator(".st-key-run-continuing")
     expect(form).to_contain_text("from step 0")

@@ -5,7 +5,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from playwright.sync_api import Page, Request
+from playwright.sync_api import Page, Request, expect
 
 from tests.browser.conftest import Open
 from tests.browser.serving import App
@@ -29,6 +29,7 @@ def test_a_figure_is_saved_with_title_legend_units_footer_and_ground(
     app: App, finished: str, open_page: Open, tmp_path: Path, scheme: str
 ) -> None:
     page = open_page(f"{app.address}/run?run={finished}", color_scheme=scheme)
+    expect(page.locator(".acs-live .acs-state")).to_have_text("Done")  # nothing moves below it any more
     page.get_by_text("Study the figures").click()
     page.locator(".js-plotly-plot .legend").wait_for()
     page.wait_for_timeout(500)
