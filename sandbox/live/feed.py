@@ -16,6 +16,7 @@ from sandbox.live.ghost import accuracy_groups, ghost_columns, ghost_readings
 from sandbox.live.growing_rows import Rows, array_of
 from sandbox.live.overtaken import READING, OvertakenReadings
 from sandbox.live.panels import curve_columns, drawn_kinds, fact_columns, open_kinds
+from sandbox.store.described import NO_STATUS, sound_of
 from sandbox.store.rows import snapshot_steps
 from sandbox.store.schema import WEIGHTS, require_ours
 from sandbox.store.staleness import column_as_it_stands, meta_as_it_stands
@@ -84,7 +85,7 @@ class Feed:
     @property
     def status(self) -> dict[str, Any]:
         """state, step, seconds, reason: damage first, then the queue's word where the worker cannot speak."""
-        recorded = self.meta.get("status") or {"state": "queued", "step": 0, "seconds": 0.0, "reason": ""}
+        recorded = self.meta.get("status") or NO_STATUS
         failed = {"state": "failed", "reason": self.damage} if self.damage else {}
         return {**recorded, **(self.queued_state or {}), **failed}
 
@@ -254,9 +255,8 @@ class Feed:
         return self._connection
 
     def _read_meta(self, connection: sqlite3.Connection) -> None:
-        meta = {key: json.loads(value) for key, value in connection.execute("SELECT key, value FROM meta")}
-        if not all(isinstance(meta.get(key, {}), dict) for key in ("experiment", "status")):
-            raise ValueError("its experiment or its status is not a table")
+        said = {key: json.loads(value) for key, value in connection.execute("SELECT key, value FROM meta")}
+        meta = sound_of(said, self.meta)
         moving = {"status", "waiting", "questions"}
         if {k: v for k, v in meta.items() if k not in moving} != {
             k: v for k, v in self.meta.items() if k not in moving

@@ -13,11 +13,15 @@ import numpy as np
 
 from sandbox.foundations.errors import RunUnavailable
 from sandbox.store.checkpoint import START, checkpoint_files, read_checkpoint
+from sandbox.store.described import LAYOUT, faults_of, numbers_of, reading_in
 from sandbox.store.folder import DATABASE, EXPERIMENT, plain_text, read_experiment
 from sandbox.store.labels import LABELS, read_labels
+from sandbox.store.plain_shapes import is_whole
 from sandbox.store.read_only import ReadOnlyDatabase
-from sandbox.store.schema import DESCRIBED, WEIGHTS, is_status, is_whole, require_ours, require_schema
+from sandbox.store.schema import ALL, WEIGHTS, require_ours, require_schema
 
+LAST_STEP = 2**31 - 1
+"""No run gets further: steps travel to the live view in four bytes."""
 MOST_FINDINGS = 50
 """Of one file; the rest is counted."""
 KINDS, MOST_AXES, MOST_ON_AXIS = "fiub", 6, 2**31
@@ -25,6 +29,7 @@ KINDS, MOST_AXES, MOST_ON_AXIS = "fiub", 6, 2**31
 HALF = re.compile(r".+\.part")
 _META = "SELECT key, value FROM meta ORDER BY key"
 _SCALARS = "SELECT arm, name, step, length(data) FROM scalars ORDER BY arm, name, step"
+_WORDS = "SELECT arm, name, step, data FROM snapshots WHERE dtype = 'json' ORDER BY arm, name, step"
 _SNAPSHOTS = "SELECT arm, name, step, dtype, shape, length(data) FROM snapshots ORDER BY arm, name, step"
 _EVENTS = "SELECT id, step, arm, seed FROM events ORDER BY id"
 _INTACT = "PRAGMA integrity_check(20)"
@@ -119,7 +124,7 @@ def _check_database(checked: Checked, plain: dict[str, Any] | None) -> None:
         return [
             ("", faults),
             ("scalars", list(_scalar_faults(db, n_arms, n_seeds, checked.counts))),
-            ("snapshots", list(_snapshot_faults(db, n_arms, n_seeds, checked.counts))),
+            ("snapshots", list(_snapshot_faults(db, n_arms, n_seeds, _numbers(meta), checked.counts))),
             ("events", list(_event_faults(db, n_arms, checked.counts))),
         ]
 
@@ -154,11 +159,7 @@ def _meta_faults(meta: dict[str, str], plain: dict[str, Any] | None, path: Path)
         require_schema(values.get("schema"), path)
     except RunUnavailable as fault:
         yield str(fault)
-    if "status" in values and not is_status(values["status"]):
-        yield "its status is not one of a run"
-    for key, (is_sound, form) in DESCRIBED.items():
-        if values.get(key) is not None and not is_sound(values[key]):
-            yield f"what is recorded as {key!r} is not {form}"
+    yield from faults_of(values, _count(meta, "arms"))
     if plain is not None and plain_text(values.get("experiment")) != plain_text(plain):
         yield f"it records another experiment than {EXPERIMENT} beside it"
     for key in ("arms", "seeds"):
@@ -180,28 +181,51 @@ def _scalar_faults(
     counts["scalars"] = 0
     for arm, name, step, length in db.execute(_SCALARS):
         counts["scalars"] += 1
-        if not 0 <= arm < n_arms:
-            yield f"{name} at step {step} is of arm {arm}, and there are {n_arms}"
+        if fault := _place_fault(step, arm, n_arms):
+            yield f"{name} {fault}"
         elif length != 8 * n_seeds:
             yield f"{name} at step {step} holds {length} bytes, not {8 * n_seeds} for {n_seeds} seeds"
 
 
+def _place_fault(step: int, arm: int, n_arms: int, least: int = 0) -> str:
+    """Why nothing of a run stands at this step and arm, in a clause; empty where something may."""
+    if not least <= arm < n_arms:
+        return f"at step {step} is of arm {arm}, and there are {n_arms}"
+    return "" if 0 <= step <= LAST_STEP else f"is at step {step}, which is none of a run"
+
+
+def _numbers(meta: dict[str, str]) -> dict[int, int]:
+    """How many numbers a row of weights has, by arm, as far as the run says so."""
+    found = {}
+    for key, text in meta.items():
+        arm = key.removeprefix(LAYOUT)
+        if key.startswith(LAYOUT) and arm.isdecimal() and len(arm) < 10:
+            try:
+                found[int(arm)] = numbers_of(json.loads(text))
+            except (ValueError, RecursionError, TypeError):
+                continue  # told already
+    return found
+
+
 def _snapshot_faults(
-    db: sqlite3.Connection, n_arms: int, n_seeds: int, counts: dict[str, int]
+    db: sqlite3.Connection, n_arms: int, n_seeds: int, numbers: dict[int, int], counts: dict[str, int]
 ) -> Iterator[str]:
     counts["snapshots"] = 0
     for arm, name, step, dtype, shape, length in db.execute(_SNAPSHOTS):
         counts["snapshots"] += 1
-        if not 0 <= arm < n_arms:
-            yield f"{name} at step {step} is of arm {arm}, and there are {n_arms}"
+        if fault := _place_fault(step, arm, n_arms):
+            yield f"{name} {fault}"
         elif dtype == "json":
             if not name.endswith("/"):
                 yield f"{name} at step {step} is no array"
-        elif fault := _array_fault(name, dtype, shape, length, n_seeds):
+        elif fault := _array_fault(name, dtype, shape, length, n_seeds, numbers.get(arm, 0)):
             yield f"{name} at step {step}: {fault}"
+    for _, name, step, words in db.execute(_WORDS):
+        if reading_in(words) is None:
+            yield f"{name} at step {step}: its words are not those of a reading"
 
 
-def _array_fault(name: str, dtype: str, shape: str, length: int, n_seeds: int) -> str:
+def _array_fault(name: str, dtype: str, shape: str, length: int, n_seeds: int, numbers: int) -> str:
     try:
         sizes, kind = json.loads(shape), np.dtype(dtype)
         sound = all(is_whole(size) and 0 <= size < MOST_ON_AXIS for size in sizes) and kind.kind in KINDS
@@ -214,6 +238,8 @@ def _array_fault(name: str, dtype: str, shape: str, length: int, n_seeds: int) -
         return f"{length} bytes, not {needed} for {dtype} {shape}"
     if name == WEIGHTS and len(sizes) != 2:
         return f"{shape} is not one row of weights per seed"
+    if name == WEIGHTS and sizes[1] < numbers:
+        return f"{shape} holds less than the {numbers} numbers that its layout names"
     return "" if not sizes or sizes[0] == n_seeds else f"{sizes[0]} rows for {n_seeds} seeds"
 
 
@@ -221,5 +247,5 @@ def _event_faults(db: sqlite3.Connection, n_arms: int, counts: dict[str, int]) -
     counts["events"] = 0
     for id_, step, arm, _ in db.execute(_EVENTS):
         counts["events"] += 1
-        if not -1 <= arm < n_arms:
-            yield f"event {id_} at step {step} is of arm {arm}, and there are {n_arms}"
+        if fault := _place_fault(step, arm, n_arms, ALL):
+            yield f"event {id_} {fault}"

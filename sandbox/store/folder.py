@@ -9,7 +9,8 @@ from typing import Any
 
 from sandbox.foundations.errors import RunUnavailable
 from sandbox.foundations.typed_text import shown
-from sandbox.store.schema import is_whole, named_faults
+from sandbox.store.plain_shapes import is_count, is_text, is_whole
+from sandbox.store.schema import named_faults
 
 EXPERIMENT = "experiment.json"
 DATABASE = "run.sqlite"
@@ -22,6 +23,8 @@ PARTS = ("task", "model", "optimizer", "fork")
 """Of an experiment: tables where they are there."""
 SIZES = ("n_layers", "n_heads", "d_model")
 """Of a model: whole numbers where they are there."""
+PACES = ("batch_size", "evaluate_every")
+"""Of an experiment: whole numbers where they are there."""
 
 RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 """What an id from a link may look like; nothing else that a person types becomes part of a path."""
@@ -119,6 +122,12 @@ def read_experiment(folder: Path) -> dict[str, Any]:
                 f"{path} has {shown(model[size])} as its model's {size}; it must be a whole number, restore "
                 "the file from a copy."
             )
+    for pace in PACES:
+        if not is_count(plain.get(pace, 1)):
+            raise RunUnavailable(
+                f"{path} has {shown(plain[pace])} as its {pace}; it must be a whole number, restore the file "
+                "from a copy."
+            )
     return plain
 
 
@@ -138,13 +147,15 @@ def _deeper_than(plain: Any, levels: int) -> bool:
 def _describes_arms(plain: dict[str, Any]) -> bool:
     arms, seeds = plain.get("arms"), plain.get("seeds")
     return (
-        is_whole(plain.get("steps"))
+        is_count(plain.get("steps"))
         and isinstance(arms, list)
         and bool(arms)
-        and all(isinstance(arm, dict) and isinstance(arm.get("name"), str) for arm in arms)
+        and all(isinstance(arm, dict) and is_text(arm.get("name")) for arm in arms)
+        and len({arm["name"] for arm in arms}) == len(arms)
         and isinstance(seeds, list)
         and bool(seeds)
         and all(map(is_whole, seeds))
+        and len(set(seeds)) == len(seeds)
     )
 
 

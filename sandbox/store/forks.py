@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sandbox.store.schema import is_whole
+from sandbox.store.plain_shapes import is_whole
 
 
 def origin(plain: Mapping[str, Any]) -> tuple[str, int] | None:

@@ -13,7 +13,7 @@ from sandbox.store.labels import LABELS
 from sandbox.store.summary import TARGET
 
 INDEX = "index.sqlite"
-VERSION = 3
+VERSION = 4
 """Of what a card holds; a card of another version is made again."""
 WATCHED = (EXPERIMENT, DATABASE, f"{DATABASE}-wal", LABELS)
 """What a card is made of: it is made again when one of these files has changed."""

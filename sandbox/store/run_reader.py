@@ -15,14 +15,12 @@ from sandbox.foundations.errors import InvalidData, RunUnavailable
 from sandbox.foundations.readings import Answer, decode
 from sandbox.store import rows
 from sandbox.store.delta import Delta, Event, GroupCurve, delta, event_of
+from sandbox.store.described import NO_STATUS, READING, VITAL, as_recorded
 from sandbox.store.folder import DATABASE, EXPERIMENT, plain_text, read_experiment
 from sandbox.store.read_only import ReadOnlyDatabase
 from sandbox.store.rows import LAST
-from sandbox.store.schema import WEIGHTS, is_number, is_status, require_ours, require_schema
+from sandbox.store.schema import WEIGHTS, require_ours, require_schema
 from sandbox.store.staleness import as_it_stands
-
-LATEST = 2.5e11
-"""A time in the year 9892: later ones have no date."""
 
 Curve = tuple[Int64[np.ndarray, " n"], Float64[np.ndarray, " n"]]
 
@@ -41,6 +39,8 @@ class Run:
         try:
             self._database.read(lambda db: require_ours(db, self.path / DATABASE))
             require_schema(self.meta("schema"), self.path / DATABASE)
+            for key in VITAL:
+                self.meta(key)
             if plain_text(self.meta("experiment")) != plain_text(self.experiment):
                 raise RunUnavailable(
                     f"{self.path / EXPERIMENT} is not the experiment that {DATABASE} beside it records; "
@@ -62,29 +62,25 @@ class Run:
         return seen
 
     def meta(self, key: str) -> Any:
-        """The JSON value recorded under `key`, or None."""
-        return self._database.read(lambda db: rows.meta(db, key))
+        """The JSON value recorded under `key`, or None.
+
+        What is not of its kind (`sandbox.store.described`) counts as not recorded, or for a reading as one
+        that means nothing; RunUnavailable where the run cannot be understood without it.
+        """
+        return self._sound(key, self._database.read(lambda db: rows.meta(db, key)))
+
+    def _sound(self, key: str, value: Any) -> Any:
+        return as_recorded(key, value, self.path / DATABASE)
 
     @property
     def status(self) -> dict[str, Any]:
-        """{"state", "step", "seconds", "reason"} as last committed by the writer.
-
-        RunUnavailable where something else is recorded in its place.
-        """
-        status = self.meta("status") or {"state": "queued", "step": 0, "seconds": 0.0, "reason": ""}
-        if not is_status(status):
-            raise RunUnavailable(f"{self.path / DATABASE} holds no status of a run; restore it from a copy.")
-        return dict(status)
+        """{"state", "step", "seconds", "reason"} as last committed by the writer."""
+        return dict(self.meta("status") or NO_STATUS)
 
     @property
     def created(self) -> float:
         """When recording began, in seconds since 1970."""
-        created = self.meta("created") or 0.0
-        if not is_number(created) or not 0 <= created < LATEST:
-            raise RunUnavailable(
-                f"{self.path / DATABASE} holds no time of its start; restore it from a copy."
-            )
-        return float(created)
+        return float(self.meta("created") or 0.0)
 
     @property
     def lines(self) -> dict[str, Any]:
@@ -137,7 +133,8 @@ class Run:
                 if name != prefix
             }
             own = rows.snapshot_meta(db, index, prefix, step)
-            meta = rows.meta(db, f"reading/{index}/{kind}") if own is None else own
+            key = f"{READING}{index}/{kind}"
+            meta = self._sound(key, rows.meta(db, key) if own is None else own)
             return meta, {name: array for name, array in found.items() if array is not None}
 
         meta, columns = self._database.read(ask)
@@ -153,7 +150,8 @@ class Run:
         """What a reading at `step` says beside its numbers: type, names, units, provenance; {} if nothing."""
         index = self._arm(arm)
         own = self._database.read(lambda db: rows.snapshot_meta(db, index, f"{kind}/", step))
-        return dict(own or self.meta(f"reading/{index}/{kind}") or {})
+        key = f"{READING}{index}/{kind}"
+        return dict(self._sound(key, own) or self.meta(key) or {})
 
     def reading_kinds(self, arm: str) -> list[str]:
         """The diagnostics recorded for `arm`, those that do not apply included."""

@@ -15,6 +15,7 @@ from jaxtyping import Float
 from sandbox.foundations.errors import RunUnavailable
 from sandbox.foundations.readings import Answer, encode
 from sandbox.store.checkpoint import checkpoint_files, latest_checkpoint, save_checkpoint
+from sandbox.store.described import VITAL, as_recorded
 from sandbox.store.folder import DATABASE, EXPERIMENT, plain_text, read_experiment, write_whole
 from sandbox.store.late import INSERT, LateReadings
 from sandbox.store.migrations import migrate
@@ -132,6 +133,8 @@ class RunWriter:
                 connection.execute("COMMIT")
                 self._late = LateReadings(connection, len(self.arms))
             require_schema(json.loads(self._known.get("schema", "null")), self._database)
+            for key in VITAL:
+                self.described(key)
         except BaseException:
             connection.close()
             raise
@@ -149,7 +152,7 @@ class RunWriter:
 
     def described(self, key: str) -> Any:
         """The JSON value last recorded under `key`, by this writer or an earlier one; None if nothing."""
-        return json.loads(self._known.get(key, "null"))
+        return as_recorded(key, json.loads(self._known.get(key, "null")), self._database)
 
     def layout(self, arm: int | str, layout: Any) -> None:
         """Record how one row of `arm`'s weights divides into parameters (JSON: names, shapes, offsets)."""

@@ -1,11 +1,10 @@
 """The tables of run.sqlite, their number, and what the store's errors mean in words."""
 
 import errno
-import math
 import os
 import re
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -45,9 +44,6 @@ WEIGHTS = "theta"
 """Snapshot name of the weights; readings hold a slash and so never collide with it."""
 
 STATES = ("queued", "running", "paused", "stalled", "stopped", "failed", "done")
-
-MOST_WHOLE = 2**63
-"""No integer of SQLite is as large."""
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _FULL_SQLITE = {
@@ -139,55 +135,3 @@ def require_schema(found: Any, path: Path) -> None:
         raise RunUnavailable(
             f"{path} has schema {found} and this version reads up to {SCHEMA}; update the sandbox."
         )
-
-
-def is_status(found: Any) -> bool:
-    """Whether `found`, as stored under `status`, has the fields of a status, each of its type."""
-    return (
-        isinstance(found, dict)
-        and found.get("state") in STATES
-        and is_whole(found.get("step"))
-        and is_number(found.get("seconds"))
-        and isinstance(found.get("reason"), str)
-        and isinstance(found.get("arm_seconds", {}), dict)
-        and all(map(is_number, found.get("arm_seconds", {}).values()))
-    )
-
-
-def is_whole(found: Any) -> bool:
-    """Whether `found` is a whole number that SQLite can hold; true and false are none."""
-    return isinstance(found, int) and not isinstance(found, bool) and abs(found) < MOST_WHOLE
-
-
-def is_number(found: Any) -> bool:
-    """Whether `found` is a finite number that a float64 holds."""
-    return is_whole(found) or (isinstance(found, float) and math.isfinite(found))
-
-
-def are_sentences(found: Any) -> bool:
-    """Whether `found` is a list of texts."""
-    return isinstance(found, list) and all(isinstance(sentence, str) for sentence in found)
-
-
-def is_target(found: Any) -> bool:
-    """Whether `found` names a curve and the level that it has to reach."""
-    return isinstance(found, dict) and isinstance(found.get("curve"), str) and is_number(found.get("value"))
-
-
-def are_lines(found: Any) -> bool:
-    """Whether `found` holds levels by their names, or such tables by panel; null is no level."""
-    levels = [
-        level
-        for entry in (found.values() if isinstance(found, dict) else [found])
-        for level in (entry.values() if isinstance(entry, dict) else [entry])
-    ]
-    return isinstance(found, dict) and all(level is None or is_number(level) for level in levels)
-
-
-DESCRIBED: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "notes": (are_sentences, "a list of sentences"),
-    "target": (is_target, "a curve and a finite value"),
-    "lines": (are_lines, "finite levels by name"),
-    "task": (lambda found: isinstance(found, dict), "a table"),
-}
-"""What a run may record of its data: whether it is that, and what it has to be in words."""

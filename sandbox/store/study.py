@@ -10,15 +10,37 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.foundations.errors import InvalidPlain, RunUnavailable
+from sandbox.store.described import LATEST
 from sandbox.store.folder import plain_text, run_path, runs_root, write_whole
+from sandbox.store.plain_shapes import is_count, is_text, is_whole, list_of, table, within
 from sandbox.store.schema import named_faults
 
 FOLDER = "studies"
 """Below the runs folder; what stands in it is no run."""
 
 SCHEMA = 1
+MOST_STEPS, MOST_COST = 2**31, 1e30
+COSTS = ("bytes", "storage", "torch")
 LONGEST_NAME = 40
 """Characters of a name within the ids of its runs, which may have 64 and end in two hashes."""
+
+
+_EXPERIMENT = {
+    "steps": within(1, MOST_STEPS),
+    "arms": list_of(table({"name": is_text})),
+    "seeds": list_of(is_whole),
+    "task": table({"kind": is_text}),
+    "model": table({"kind": is_text}),
+}
+_POINT = table({
+    "run": is_text, "values": table({}), "plain": table(_EXPERIMENT), "state": is_text, "step": is_count,
+    "cost": table({"flops": within(0.0, MOST_COST)}, dict.fromkeys(COSTS, within(0.0, MOST_COST))),
+})  # fmt: skip
+_HEAD = table({
+    **dict.fromkeys(("id", "name", "owner", "device"), is_text), "created": within(0.0, LATEST),
+    "keys": list_of(is_text),
+})  # fmt: skip
+"""Of what kind the parts of a study's file have to be."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +54,7 @@ class StudyPoint:
     plain: dict[str, Any]
     """The experiment, complete."""
     cost: dict[str, float]
-    """As `sandbox.experiment.cost` estimates it: flops, bytes, storage."""
+    """As `sandbox.experiment.cost` estimates it: flops, bytes, storage, and torch, its share of the flops."""
     state: str = "new"
     """What was last known of the run, for a copy of the file that is far from its runs."""
     step: int = 0
@@ -100,21 +122,21 @@ def read_study(found: str, root: Path | None = None) -> Study:
         if plain["schema"] != SCHEMA:
             raise ValueError(f"schema {plain['schema']!r}, and this version reads {SCHEMA}")
         points = tuple(_point(point) for point in plain["points"])
-        if not all(isinstance(plain[key], str) for key in ("id", "name", "owner", "device")):
-            raise ValueError("a name that is no text")
+        if not _HEAD(plain):
+            raise ValueError("a name that is no text, or no time of its start")
         return Study(
             plain["id"], plain["name"], plain["owner"], plain["device"], float(plain["created"]),
-            tuple(map(str, plain["keys"])), points,
+            tuple(plain["keys"]), points,
         )  # fmt: skip
     except (ValueError, KeyError, TypeError, RecursionError) as fault:
         raise RunUnavailable(f"{path} is no study ({fault}); restore it, or start it again.") from fault
 
 
 def _point(plain: dict[str, Any]) -> StudyPoint:
+    if not _POINT(plain):
+        raise ValueError("a point without its run, values, experiment or cost")
     point = StudyPoint(**{f.name: plain[f.name] for f in fields(StudyPoint)})
     run_path(point.run)
-    if not isinstance(point.values, dict) or not isinstance(point.plain.get("steps"), int):
-        raise ValueError("a point without values or without steps")
     return point
 
 

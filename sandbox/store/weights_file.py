@@ -9,6 +9,7 @@ import numpy as np
 from safetensors.numpy import save_file
 
 from sandbox.foundations.errors import InvalidData
+from sandbox.store.described import numbers_of
 from sandbox.store.run_reader import Run
 
 
@@ -47,6 +48,11 @@ def _tensors(run: Run, arm: str, step: int) -> Iterator[tuple[str, np.ndarray]]:
     if layout is None:
         raise InvalidData(f"Run {run.id} records no names for the weights of arm {arm!r}; export it as zip.")
     start = 0
+    if (numbers := numbers_of(layout)) > theta.shape[1]:
+        raise InvalidData(
+            f"Run {run.id} names {numbers} weights of arm {arm!r} and stores {theta.shape[1]} "
+            f"at step {step}; restore it from a copy."
+        )
     for name, shape in zip(layout["names"], layout["shapes"], strict=True):
         size = int(np.prod(shape, dtype=np.int64))
         for seed, row in zip(run.seeds, theta, strict=True):

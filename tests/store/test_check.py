@@ -87,6 +87,12 @@ def arrays(dtype: str, shape: str, length: int) -> Callable[[Path], None]:
     return sql(f"UPDATE snapshots SET {changed} WHERE step = 20 AND name = 'theta'")
 
 
+def words_of_a_step(text: str) -> Callable[[Path], None]:
+    return sql(
+        f"INSERT INTO snapshots VALUES(0, 'attention entropy/', 30, 'json', '[]', CAST('{text}' AS BLOB))"
+    )
+
+
 def part(name: str, value: Any) -> Callable[[Path], None]:
     """An experiment with another part, in the file and in the database."""
 
@@ -152,6 +158,40 @@ def test_a_run_that_is_being_written_can_be_checked(writer: RunWriter) -> None:
         (status("1", "1" + 400 * "0"), "run.sqlite", "not one of a run"),
         (status("1", "NaN"), "run.sqlite", "not one of a run"),
         (status("1", "1e999"), "run.sqlite", "not one of a run"),
+        (told("created", '"yesterday"'), "run.sqlite", "'created' is not a time"),
+        (told("created", "-5"), "run.sqlite", "'created' is not a time"),
+        (told("created", "1e300"), "run.sqlite", "'created' is not a time"),
+        (told("engines", '["torch"]'), "run.sqlite", "'engines' is not an engine and a reason by arm"),
+        (told("engines", '{"standard": {"engine": 5}}'), "run.sqlite", "'engines' is not"),
+        (told("device", "7"), "run.sqlite", "'device' is not a device"),
+        (told("layout/0", '{"names": ["w"], "shapes": [[-2]]}'), "run.sqlite", "'layout/0' is not names"),
+        (told("layout/0", '{"names": ["w"], "shapes": []}'), "run.sqlite", "'layout/0' is not names"),
+        (told("layout/9", '{"names": [], "shapes": []}'), "run.sqlite", "'layout/9' is of arm 9, and"),
+        (told("layout/1", '{"names": ["w"], "shapes": [[41]]}'), SNAPSHOTS, "less than the 41 numbers"),
+        (told("questions", '[{"what": 3}]'), "run.sqlite", "'questions' is not a list of questions"),
+        (told("questions", "{}"), "run.sqlite", "'questions' is not a list of questions"),
+        (told("changes", '[{"step": "x", "arm": "a", "key": "k", "value": 1}]'), "run.sqlite", "'changes' "),
+        (told("changes", '[{"step": 1, "arm": "a", "key": "k", "value": "x"}]'), "run.sqlite", "'changes' "),
+        (told("changes_answered", '"x"'), "run.sqlite", "'changes_answered' is not a count"),
+        (told("parent", '{"run": 5, "step": 1}'), "run.sqlite", "'parent' is not"),
+        (told("parent", '{"run": "a", "step": 1, "changed": "all"}'), "run.sqlite", "'parent' is not"),
+        (told("thinned", '{"steps": -1}'), "run.sqlite", "'thinned' is not a count"),
+        (told("waiting", '[{"kind": "a", "step": "x"}]'), "run.sqlite", "'waiting' is not a list"),
+        (told("migrated", "7"), "run.sqlite", "'migrated' is not a list"),
+        (told("target", '{"curve": "x", "value": 1e300}'), "run.sqlite", "'target' is not a curve"),
+        (told("lines", '{"loss": {"chance": 1e300}}'), "run.sqlite", "'lines' is not finite"),
+        (told("task", '{"token_labels": [1]}'), "run.sqlite", "'task' is not a table of"),
+        (told("reading/0/attention entropy", "7"), "run.sqlite", "not a reading's type, columns and"),
+        (told("reading/0/x", '{"type": "PerHead"}'), "run.sqlite", "is not a reading's type"),
+        (told("reading/0/x", '{"type": "PerHead", "columns": ["a"], "unit": []}'), "run.sqlite", "reading's"),
+        (told("reading/0/x", '{"not_applicable": 5}'), "run.sqlite", "is not a reading's type"),
+        (told("reading/7/x", '{"not_applicable": "no"}'), "run.sqlite", "of arm 7, and there are 2"),
+        (status("-1", "1"), "run.sqlite", "not one of a run"),
+        (status("1", "-1"), "run.sqlite", "not one of a run"),
+        (sql("UPDATE scalars SET step = -9 WHERE step = 7"), "run.sqlite, table scalars", "is at step -9"),
+        (sql("UPDATE events SET step = 1 << 40"), "run.sqlite, table events", "which is none of a run"),
+        (words_of_a_step("[1]"), SNAPSHOTS, "its words are not those of a reading"),
+        (words_of_a_step("{"), SNAPSHOTS, "its words are not those of a reading"),
         (told("notes", '[["a"], 5, "c"]'), "run.sqlite", "'notes' is not a list of sentences"),
         (told("target", '{"curve": ["x"], "value": 1}'), "run.sqlite", "'target' is not a curve"),
         (told("target", '{"curve": "x", "value": "y"}'), "run.sqlite", "'target' is not a curve"),
@@ -173,6 +213,10 @@ def test_a_run_that_is_being_written_can_be_checked(writer: RunWriter) -> None:
         (part("model", {"n_layers": "x"}), "experiment.json", "has 'x' as its model's n_layers"),
         (part("task", None), "experiment.json", "no table as its task but None"),
         (part("fork", [1]), "experiment.json", "no table as its fork but [1]"),
+        (part("batch_size", "many"), "experiment.json", "has 'many' as its batch_size"),
+        (part("steps", -3), "experiment.json", "describes no experiment"),
+        (part("seeds", [0, 0, 1]), "experiment.json", "describes no experiment"),
+        (part("arms", [{"name": "a"}, {"name": "a"}]), "experiment.json", "describes no experiment"),
         (part("steps", 10**30), "experiment.json", "describes no experiment"),
         (part("seeds", [10**30, 0, 1]), "experiment.json", "describes no experiment"),
         (cut(CHECKPOINT, 100), CHECKPOINT, "is damaged"),

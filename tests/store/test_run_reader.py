@@ -291,7 +291,10 @@ def test_damage_that_shows_only_later_is_named_too(runs_folder: Path, plain: dic
     ],
 )
 def test_a_status_that_is_none_is_refused_in_one_sentence(writer: RunWriter, key: str, value: str) -> None:
-    with closing(sqlite3.connect(writer.path / "run.sqlite")) as database, database:
-        database.execute("UPDATE meta SET value = ? WHERE key = ?", (value, key))
-    with open_run(writer.path) as run, pytest.raises(RunUnavailable, match=r"run\.sqlite"):
-        getattr(run, key)
+    with open_run(writer.path) as run:
+        with closing(sqlite3.connect(writer.path / "run.sqlite")) as database, database:
+            database.execute("UPDATE meta SET value = ? WHERE key = ?", (value, key))
+        with pytest.raises(RunUnavailable, match=r"run\.sqlite"):
+            getattr(run, key)
+    with pytest.raises(RunUnavailable, match=r"run\.sqlite"):
+        open_run(writer.path)

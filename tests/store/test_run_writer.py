@@ -143,14 +143,14 @@ def test_a_question_beyond_what_is_stored_names_what_is(writer: RunWriter) -> No
 
 def test_facts_of_the_run_come_back(writer: RunWriter) -> None:
     writer.describe(lines={"chance": 0.5}, notes=["The split overlaps."], task={"token_labels": ["0", "1"]})
-    writer.layout(SPECTRAL, {"names": ["w"]})
+    writer.layout(SPECTRAL, {"names": ["w"], "shapes": [[2]]})
     writer.status("paused", 12, 3.5, "The disk is full.", arm_seconds={"standard": 1.0})
     writer.commit()
     run = open_run(writer.path)
     assert run.lines == {"chance": 0.5}
     assert run.notes == ["The split overlaps."]
     assert run.task == {"token_labels": ["0", "1"]}
-    assert run.layout(SPECTRAL) == {"names": ["w"]}
+    assert run.layout(SPECTRAL) == {"names": ["w"], "shapes": [[2]]}
     assert run.layout(STANDARD) is None
     assert run.status == {
         "state": "paused",
