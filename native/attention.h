@@ -16,7 +16,7 @@ struct AttentionTrace {
     Vec* weights;      // (head, query, key)
     Vec* mixed;        // A, before it is conditioned
     Vec* length;       // (head, token): one over the length of A's row where rows are scaled
-    Vec* conditioned;  // what W_O reads
+    Vec* conditioned;  // what W_O reads; A itself where nothing conditions it
 };
 
 // Which queries there are, and what they see.
@@ -24,7 +24,7 @@ struct Sight {
     int queries;         // all tokens, or the one that is read
     bool causal;         // query q sees the keys to q
     const Vec* visible;  // 1 where a key may be seen, 0 where not; null: everywhere
-    float scale;         // of the scores
+    float scale;         // of the scores, positive
 };
 
 class Attention {
@@ -51,21 +51,22 @@ class Attention {
     // `scratch` holds (queries together, key).
     void backward(const AttentionTrace& a, const Sight& sight, Vec* wanted, Vec* of_query, Vec* of_key,
                   Vec* of_value, Vec* scratch) const {
-        for (int64_t i = 0; i < int64_t(n) * m.d; i++) of_key[i] = of_value[i] = Vec{};
+        for (int64_t i = 0; sight.causal && i < int64_t(n) * m.d; i++) of_key[i] = of_value[i] = Vec{};
         in_blocks(sight, [&](int h, int first, int count, int end) {
             Vec* weights = a.weights + (int64_t(h) * n + first) * n;
             for (int q = first; q < first + count; q++) condition_backward(a, wanted, h, q);
+            const bool add = first > 0 || sight.causal;  // else the first queries write what all keys get
             const Matrix<Vec> of_mixed = head(wanted, h, first), of_scores = rows_of(scratch, n);
-            product(head(of_value, h), turned(rows_of(weights, n)), of_mixed, end, d_head, count, true);
+            product(head(of_value, h), turned(rows_of(weights, n)), of_mixed, end, d_head, count, add);
             product(of_scores, of_mixed, turned(head(a.value, h)), count, end, d_head);
             for (int q = 0; q < count; q++) {
-                Vec *scores = scratch + q * n, along{};
+                Vec* scores = scratch + q * n;
                 const Vec* weight = weights + q * n;
-                for (int k = 0; k < end; k++) along = fused(weight[k], scores[k], along);
+                const Vec along = summed(end, [&](int k, Vec sum) { return fused(weight[k], scores[k], sum); });
                 for (int k = 0; k < end; k++) scores[k] = (scores[k] - along) * weight[k] * sight.scale;
             }
             product(head(of_query, h, first), of_scores, head(a.key, h), count, d_head, end);
-            product(head(of_key, h), turned(of_scores), head(a.query, h, first), end, d_head, count, true);
+            product(head(of_key, h), turned(of_scores), head(a.query, h, first), end, d_head, count, add);
         });
     }
 
@@ -93,13 +94,12 @@ class Attention {
         const Vec* visible = sight.visible;
         Vec greatest = all(-__builtin_inff()), total{};
         for (int k = 0; k < end; k++) {
-            row[k] *= sight.scale;
             const Vec seen = visible ? (visible[k] > 0.0f ? row[k] : greatest) : row[k];
             greatest = larger(seen, greatest);
         }
         greatest = greatest == -__builtin_inff() ? Vec{} : greatest;
         for (int k = 0; k < end; k++) {
-            const Vec e = exponential(row[k] - greatest);
+            const Vec e = exponential((row[k] - greatest) * sight.scale);
             row[k] = visible ? (visible[k] > 0.0f ? e : Vec{}) : e;
             total += row[k];
         }
@@ -110,11 +110,8 @@ class Attention {
 
     // Rows of unit length, C A with C_ii = 1 / max(|A_i|, eps) (sandbox/conditioning/output/preconditioned.py).
     void condition(const AttentionTrace& a, int h, int t) const {
+        if (m.output == DIRECT) return;
         const int64_t at = int64_t(t) * m.d + h * d_head;
-        if (m.output == DIRECT) {
-            for (int c = 0; c < d_head; c++) a.conditioned[at + c] = a.mixed[at + c];
-            return;
-        }
         Vec squares{};
         for (int c = 0; c < d_head; c++) squares = fused(a.mixed[at + c], a.mixed[at + c], squares);
         const Vec length = root(squares);

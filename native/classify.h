@@ -1,17 +1,17 @@
 // The classifier of the encoder: logits of the row that was read, cross-entropy, and what is wanted of the row.
 #pragma once
+#include "gradients.h"
 #include "layout.h"
-#include "products.h"
 
 namespace sandbox {
 
 constexpr int MOST_CLASSES = 64;
 
 // Where LEARNING, `wanted` of `pooled` is written and gradients are added to `of_row`; each sequence's loss
-// counts as `weight` says.
+// counts as `weight` says. `room` holds turned_room(d).
 template <bool LEARNING>
 Answer classify(const EncoderModel& m, const float* theta, Vec* pooled, Ints target, Vec weight, float* of_row,
-                Vec* wanted) {
+                Vec* wanted, Vec* room) {
     Vec logits[MOST_CLASSES], of_target{}, top = all(-__builtin_inff()), odds{};
     for (int c = 0; c < m.n_classes; c++) {
         Vec x = all(theta[m.classify_bias + c]);
@@ -32,8 +32,7 @@ Answer classify(const EncoderModel& m, const float* theta, Vec* pooled, Ints tar
             for (int k = 0; k < m.d; k++)
                 wanted[k] = fused(wanted_logits[c], theta[m.classify + c * m.d + k], wanted[k]);
         }
-        weight_gradient(of_row + m.classify, rows_of(wanted_logits, m.n_classes), rows_of(pooled, m.d), 1,
-                        m.n_classes, m.d);
+        weight_gradients({{of_row + m.classify, wanted_logits}}, pooled, 1, m.n_classes, m.d, room);
         row_gradient(of_row + m.classify_bias, wanted_logits, nullptr, 1, m.n_classes);
     }
     Ints right = (of_target == top) & (loss - loss == Vec{});  // a class read off NaN is chance

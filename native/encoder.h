@@ -5,7 +5,6 @@
 #pragma once
 #include "classify.h"
 #include "encoder_space.h"
-#include "feed_forward.h"
 #include "group.h"
 
 namespace sandbox {
@@ -24,8 +23,17 @@ class Encoder {
     int64_t work() const { return int64_t(n) * m.d; }  // of a block, beside its products
 
     void prepare(const float* theta) {
-        for (int l = 0; l < m.layers; l++)
-            for (int which = 0; which < 3; which++) corrections.apply(theta, l, which, s.projection(l, which));
+        for (int l = 0; l < m.layers; l++) {
+            const EncoderLayer& p = m.of_layer[l];
+            LayerWeights& w = s.weights[l];
+            for (int which = 0; which < 4; which++) {
+                if (which < 3) corrections.apply(theta, l, which, s.corrected);
+                const float* weight = which < 3 ? s.corrected : theta + p.out;
+                pack(w.attention[which], w.attention_back[which], weight, m.d, m.d);
+            }
+            pack(w.feed_forward.up, w.feed_forward.up_back, theta + p.up, m.d_ff, m.d);
+            pack(w.feed_forward.down, w.feed_forward.down_back, theta + p.down, m.d, m.d_ff);
+        }
     }
 
     void clear() { std::memset(s.gradient, 0, sizeof(Vec) * size_t(vectors(m.size))); }
@@ -46,11 +54,7 @@ class Encoder {
     template <bool LEARNING>
     Answer block(const float* theta, const Ints* tokens, Ints target, Vec weight) {
         look(tokens);
-        for (int t = 0; t < n; t++)
-            for (int k = 0; k < m.d; k++)
-                for (int i = 0; i < LANES; i++)
-                    s.stream[t * m.d + k][i] =
-                        theta[m.tokens + tokens[t][i] * m.d + k] + theta[m.positions + t * m.d + k];
+        for (int t = 0; t < n; t++) embed(theta, tokens[t], t);
         for (int l = 0; l < m.layers; l++) forward(theta, l);
         const int rows = rows_after(m.layers - 1);
         const bool last_norm = m.placement == PRE_NORM;
@@ -58,7 +62,7 @@ class Encoder {
             normalize(norm, s.stream, gain(theta, m.final_norm), gain(theta, m.final_bias), s.final, s.stream, rows);
         read_out(rows);
         const Answer answer =
-            classify<LEARNING>(m, theta, s.pooled, target, weight, s.gradient, s.wanted_pooled);
+            classify<LEARNING>(m, theta, s.pooled, target, weight, s.gradient, s.wanted_pooled, s.turned);
         if (!LEARNING) return answer;
         for (int t = 0; t < rows; t++)
             for (int k = 0; k < m.d; k++)
@@ -67,7 +71,7 @@ class Encoder {
             normalize_backward(norm, s.wanted, gain(theta, m.final_norm), of(m.final_norm), of(m.final_bias),
                                s.final, rows);
         for (int l = m.layers - 1; l >= 0; l--) backward(theta, l);
-        embedding_gradient(tokens);
+        for (int t = 0; t < n; t++) embedding_gradient(tokens[t], t);
         return answer;
     }
 
@@ -138,6 +142,7 @@ class Encoder {
 
     void forward(const float* theta, int l) {
         const EncoderLayer& p = m.of_layer[l];
+        const LayerWeights& w = s.weights[l];
         LayerTrace& trace = s.traces[l];
         const AttentionTrace& a = trace.attention;
         const int after = rows_after(l);
@@ -146,17 +151,17 @@ class Encoder {
         Vec* const projected[3] = {a.query, a.key, a.value};
         for (int which = 0; which < 3; which++)
             product(rows(projected[which]), rows(which ? trace.into_attention : into_query(l)),
-                    transposed(s.projection(l, which), m.d), which ? n : after, m.d, m.d);
+                    w.attention[which], which ? n : after, m.d, m.d);
         if (m.query_key != AS_PROJECTED) {
             query_norm.forward(a.query, theta, p.query_gain, trace.unit_query, after);
             key_norm.forward(a.key, theta, p.key_gain, trace.unit_key, n);
         }
         attention.forward(a, sight(theta, l));
-        product(rows(s.branch), rows(a.conditioned), transposed(theta + p.out, m.d), after, m.d, m.d);
+        product(rows(s.branch), rows(a.conditioned), w.attention[3], after, m.d, m.d);
         leave(theta, p.norm_1, p.norm_1_bias, trace.norm_1, after);
 
         enter(theta, p.norm_2, p.norm_2_bias, trace.norm_2, trace.into_feed_forward, after);
-        feed_forward(m, p, theta, trace.into_feed_forward, trace.hidden, trace.slope, s.branch, after);
+        feed_forward(m, p, theta, w.feed_forward, trace.into_feed_forward, trace.hidden, trace.slope, s.branch, after);
         leave(theta, p.norm_2, p.norm_2_bias, trace.norm_2, after);
     }
 
@@ -177,31 +182,33 @@ class Encoder {
     // `wanted` is of the stream after the layer, and then before it.
     void backward(const float* theta, int l) {
         const EncoderLayer& p = m.of_layer[l];
+        const LayerWeights& w = s.weights[l];
         LayerTrace& trace = s.traces[l];
         const AttentionTrace& a = trace.attention;
         const int after = rows_after(l);
         leave_backward(theta, p.norm_2, p.norm_2_bias, trace.norm_2, after);
-        feed_forward_backward(m, p, theta, s.wanted, trace.into_feed_forward, trace.hidden, trace.slope,
-                              s.wanted_hidden, s.wanted_branch, s.gradient, after);
+        feed_forward_backward(m, p, w.feed_forward, s.wanted, trace.into_feed_forward, trace.hidden, trace.slope,
+                              s.wanted_hidden, s.wanted_branch, s.gradient, s.turned, after);
         enter_backward(theta, p.norm_2, p.norm_2_bias, trace.norm_2, after);
 
         leave_backward(theta, p.norm_1, p.norm_1_bias, trace.norm_1, after);
-        weight_gradient(s.gradient + p.out, rows(s.wanted), rows(a.conditioned), after, m.d, m.d);
-        product(rows(s.wanted_branch), rows(s.wanted), rows_of(theta + p.out, m.d), after, m.d, m.d);
+        weight_gradients({{s.gradient + p.out, s.wanted}}, a.conditioned, after, m.d, m.d, s.turned);
+        product(rows(s.wanted_branch), rows(s.wanted), w.attention_back[3], after, m.d, m.d);
         attention.backward(a, sight(theta, l), s.wanted_branch, s.of_query, s.of_key, s.of_value, s.scratch);
         if (m.query_key != AS_PROJECTED) {
             query_norm.backward(s.of_query, theta, p.query_gain, s.gradient, trace.unit_query, after);
             key_norm.backward(s.of_key, theta, p.key_gain, s.gradient, trace.unit_key, n);
         }
-        Vec* const of_projected[3] = {s.of_query, s.of_key, s.of_value};
-        for (int which = 0; which < 3; which++)
-            weight_gradient(s.gradient + Corrections::offset(p, which), rows(of_projected[which]),
-                            rows(which ? trace.into_attention : into_query(l)), which ? n : after, m.d, m.d);
+        const Wanted of_query{s.gradient + p.query, s.of_query}, of_key{s.gradient + p.key, s.of_key},
+            of_value{s.gradient + p.value, s.of_value};
+        if (narrow(l)) {
+            weight_gradients({of_query}, trace.into_query, 1, m.d, m.d, s.turned);
+            weight_gradients({of_key, of_value}, trace.into_attention, n, m.d, m.d, s.turned);
+        } else weight_gradients({of_query, of_key, of_value}, trace.into_attention, n, m.d, m.d, s.turned);
         if (narrow(l)) put_back(s.wanted, s.wanted, false);
-        product(rows(s.branch), rows(s.of_query), rows_of(s.projection(l, 0), m.d), after, m.d, m.d);
-        for (int which = 1; which < 3; which++)
-            product(rows(s.wanted_branch), rows(of_projected[which]), rows_of(s.projection(l, which), m.d), n, m.d,
-                    m.d, which > 1);
+        product(rows(s.branch), rows(s.of_query), w.attention_back[0], after, m.d, m.d);
+        product(rows(s.wanted_branch), rows(s.of_key), w.attention_back[1], n, m.d, m.d);
+        product(rows(s.wanted_branch), rows(s.of_value), w.attention_back[2], n, m.d, m.d, true);
         if (narrow(l)) put_back(s.branch, s.wanted_branch, true);
         else for (int64_t i = 0; i < int64_t(n) * m.d; i++) s.wanted_branch[i] += s.branch[i];
         enter_backward(theta, p.norm_1, p.norm_1_bias, trace.norm_1, n);
@@ -218,14 +225,28 @@ class Encoder {
             s.wanted[i] = fused(s.wanted[i], m.identity, s.wanted_branch[i]);
     }
 
-    void embedding_gradient(const Ints* tokens) {
-        for (int t = 0; t < n; t++) {
-            row_gradient(s.gradient + m.positions + t * m.d, s.wanted + t * m.d, nullptr, 1, m.d);
-            const float* lanes = reinterpret_cast<const float*>(s.wanted + t * m.d);
+    // The stream's row t: sixteen channels of a sequence lie together in `theta`, and are turned.
+    void embed(const float* theta, Ints token, int t) {
+        for (int first = 0; first < m.d; first += LANES) {
+            const int count = m.d - first;
+            const Vec position = load(theta + m.positions + t * m.d + first, count);
+            Vec channels[LANES], lanes[LANES];
+            for (int i = 0; i < LANES; i++)
+                channels[i] = load(theta + m.tokens + token[i] * m.d + first, count) + position;
+            turn(channels, lanes);
+            std::memcpy(s.stream + t * m.d + first, lanes, sizeof(Vec) * size_t(count < LANES ? count : LANES));
+        }
+    }
+    void embedding_gradient(Ints token, int t) {
+        turn_rows(s.turned, s.wanted + t * m.d, 1, m.d);
+        for (int first = 0; first < m.d; first += LANES) {
+            const Vec* channels = s.turned + first;
+            Vec of_position{};
             for (int i = 0; i < LANES; i++) {
-                float* row = s.gradient + m.tokens + tokens[t][i] * m.d;
-                for (int k = 0; k < m.d; k++) row[k] += lanes[k * LANES + i];
+                add_to(s.gradient + m.tokens + token[i] * m.d + first, channels[i], m.d - first);
+                of_position += channels[i];
             }
+            add_to(s.gradient + m.positions + t * m.d + first, of_position, m.d - first);
         }
     }
 };

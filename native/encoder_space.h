@@ -2,6 +2,7 @@
 #pragma once
 #include "attention.h"
 #include "corrections.h"
+#include "feed_forward.h"
 #include "norms.h"
 #include "query_key.h"
 
@@ -17,10 +18,17 @@ struct LayerTrace {
     Vec *hidden, *slope;
 };
 
+// Weights of one layer as both passes read them; the first three are W_Q, W_K, W_V as corrected.
+struct LayerWeights {
+    Panels attention[4], attention_back[4];
+    FeedForwardWeights feed_forward;
+};
+
 struct EncoderSpace {
     LayerTrace* traces = nullptr;
+    LayerWeights* weights = nullptr;
     Vec *stream, *branch, *wanted, *wanted_branch, *of_query, *of_key, *of_value, *scratch, *wanted_hidden;
-    Vec *pooled, *wanted_pooled, *visible, *reader_sees, *share;
+    Vec *pooled, *wanted_pooled, *visible, *reader_sees, *share, *turned;
     NormTrace final;
     float *gradient, *corrected;
     double* doubles;
@@ -34,10 +42,6 @@ struct EncoderSpace {
     ~EncoderSpace() { std::free(memory); }
 
     bool ready() const { return memory != nullptr; }
-    // A layer's W_Q, W_K or W_V as corrected.
-    float* projection(int l, int which) const {
-        return corrected + int64_t(vectors(m.d * m.d)) * LANES * (3 * l + which);
-    }
 
   private:
     const EncoderModel& m;
@@ -59,21 +63,34 @@ struct EncoderSpace {
             LayerTrace trace;
             AttentionTrace& a = trace.attention;
             a.query = take(wide), a.key = take(wide), a.value = take(wide), a.mixed = take(wide);
-            a.conditioned = take(wide), a.weights = take(square * m.heads), a.length = take(by_head);
+            a.conditioned = m.output == DIRECT ? a.mixed : take(wide);
+            a.weights = take(square * m.heads), a.length = take(by_head);
             trace.unit_query = {take(units), take(by_head)}, trace.unit_key = {take(units), take(by_head)};
             trace.into_attention = take(wide), trace.into_query = take(m.d), trace.into_feed_forward = take(wide);
             trace.norm_1 = {take(wide), take(n)}, trace.norm_2 = {take(wide), take(n)};
             trace.hidden = take(hidden), trace.slope = take(hidden);
             if (from) traces[l] = trace;
         }
+        const auto panels = [&](int ins, int outs) {
+            return Panels{reinterpret_cast<float*>(take(vectors(int(panel_numbers(ins, outs))))), ins};
+        };
+        weights = reinterpret_cast<LayerWeights*>(take((int64_t(sizeof(LayerWeights)) * m.layers + 63) / 64));
+        for (int l = 0; l < m.layers; l++) {
+            LayerWeights w;
+            for (int i = 0; i < 4; i++) w.attention[i] = panels(m.d, m.d), w.attention_back[i] = panels(m.d, m.d);
+            w.feed_forward.up = panels(m.d, m.d_ff), w.feed_forward.up_back = panels(m.d_ff, m.d);
+            w.feed_forward.down = panels(m.d_ff, m.d), w.feed_forward.down_back = panels(m.d, m.d_ff);
+            if (from) weights[l] = w;
+        }
         stream = take(wide), branch = take(wide), wanted = take(wide), wanted_branch = take(wide);
         of_query = take(wide), of_key = take(wide), of_value = take(wide);
-        scratch = take(square), wanted_hidden = take(hidden);
+        scratch = take(square), wanted_hidden = take(int64_t(ROWS_TURNED) * m.d_ff);
+        turned = take(turned_room(m.d > m.d_ff ? m.d : m.d_ff));
         pooled = take(m.d), wanted_pooled = take(m.d);
         visible = take(n), reader_sees = take(n), share = take(n);
         final = {take(wide), take(n)};
         gradient = reinterpret_cast<float*>(take(vectors(m.size)));
-        corrected = reinterpret_cast<float*>(take(int64_t(vectors(m.d * m.d)) * 3 * m.layers));
+        corrected = reinterpret_cast<float*>(take(vectors(m.d * m.d)));
         doubles = reinterpret_cast<double*>(take((Corrections(m).room() + 7) / 8));
         return used;
     }

@@ -1,7 +1,7 @@
 // LayerNorm and RMSNorm of rows of `d` channels, forward and backward (torch.nn.LayerNorm, torch.nn.RMSNorm).
 #pragma once
-#include "layout.h"
-#include "products.h"
+#include "gradients.h"
+#include "vector.h"
 
 namespace sandbox {
 
@@ -23,12 +23,9 @@ inline void normalize(const NormSettings& s, const Vec* x, const float* gain, co
     for (int t = 0; t < n; t++) {
         const Vec* row = x + t * s.d;
         Vec* unit = trace.unit + t * s.d;
-        Vec mean{}, squares{};
-        if (s.centred) {
-            for (int k = 0; k < s.d; k++) mean += row[k];
-            mean *= share;
-        }
-        for (int k = 0; k < s.d; k++) squares = fused(row[k] - mean, row[k] - mean, squares);
+        Vec mean{};
+        if (s.centred) mean = share * summed(s.d, [&](int k, Vec sum) { return sum + row[k]; });
+        const Vec squares = summed(s.d, [&](int k, Vec sum) { return fused(row[k] - mean, row[k] - mean, sum); });
         const Vec inverse = 1.0f / root(squares * share + s.epsilon);
         trace.inverse[t] = inverse;
         for (int k = 0; k < s.d; k++) {
@@ -48,14 +45,11 @@ inline void normalize_backward(const NormSettings& s, Vec* wanted, const float* 
     for (int t = 0; t < n; t++) {
         Vec* row = wanted + t * s.d;
         const Vec* unit = trace.unit + t * s.d;
-        Vec mean{}, along{};
-        for (int k = 0; k < s.d; k++) {
-            if (gain) row[k] *= gain[k];
-            mean += row[k];
-            along = fused(row[k], unit[k], along);
-        }
-        mean *= s.centred ? share : 0.0f;
-        along *= share;
+        Vec mean{};
+        if (gain)
+            for (int k = 0; k < s.d; k++) row[k] *= gain[k];
+        if (s.centred) mean = share * summed(s.d, [&](int k, Vec sum) { return sum + row[k]; });
+        const Vec along = share * summed(s.d, [&](int k, Vec sum) { return fused(row[k], unit[k], sum); });
         for (int k = 0; k < s.d; k++) row[k] = fused(-unit[k], along, row[k] - mean) * trace.inverse[t];
     }
 }

@@ -1,9 +1,16 @@
-// Products of activations, sixteen sequences wide, in tiles of 4 x 4 that stay in registers.
+// Products of activations, sixteen sequences wide, in tiles that stay in registers.
 #pragma once
 #include "turns.h"
 #include "vector.h"
 
 namespace sandbox {
+
+// Rows of a tile, by four columns. No sum depends on what is beside it, so neither do the numbers.
+#if defined(__AVX512F__)
+constexpr int TILE_ROWS = 4;
+#else
+constexpr int TILE_ROWS = 2;
+#endif
 
 // Where entry (row, column) of a matrix lies.
 template <class T>
@@ -11,6 +18,7 @@ struct Matrix {
     T* at;
     int64_t row, column;
     T& operator()(int r, int c) const { return at[r * row + c * column]; }
+    Matrix from(int r, int c) const { return {&(*this)(r, c), row, column}; }
 };
 
 template <class T>
@@ -22,89 +30,78 @@ Matrix<T> turned(Matrix<T> m) {
     return {m.at, m.column, m.row};
 }
 
+// A matrix of weights (n, columns) in the order in which tiles read it: four columns, row by row, then the
+// next four. The last four are filled up with zeros.
+struct Panels {
+    float* at;
+    int n;
+    float& operator()(int k, int c) const { return at[int64_t(c & ~3) * n + 4 * k + (c & 3)]; }
+    Panels from(int k, int c) const { return {&(*this)(k, c), n}; }
+};
+inline int64_t panel_numbers(int n, int columns) { return int64_t((columns + 3) / 4) * 4 * n; }
+
+inline void pack(const Panels& to, Matrix<const float> weight, int columns) {
+    for (int first = 0; first < columns; first += 4) {
+        const int count = columns - first < 4 ? columns - first : 4;
+        float* panel = to.at + int64_t(first) * to.n;
+        for (int k = 0; k < to.n; k++)
+            for (int c = 0; c < 4; c++) panel[4 * k + c] = c < count ? weight(k, first + c) : 0.0f;
+        breathe(to.n);
+    }
+}
+
+// A weight (out, in) for the forward and for the backward pass.
+inline void pack(const Panels& forward, const Panels& back, const float* weight, int outs, int ins) {
+    pack(forward, {weight, 1, ins}, outs);
+    pack(back, {weight, ins, 1}, ins);
+}
+
 template <int R, int C, class B>
-inline void tile(Matrix<Vec> out, Matrix<Vec> a, Matrix<B> b, int n, int r0, int c0, bool add, const float* bias) {
+__attribute__((always_inline)) inline void tile(Vec* out, int64_t apart, Matrix<Vec> a, B b, int n, bool add,
+                                                const float* bias) {
+    // Loops over a tile are unrolled so early that its sums never leave the registers.
     Vec sum_of[R][C];
+#pragma GCC unroll 8
     for (int c = 0; c < C; c++)
-        for (int r = 0; r < R; r++)
-            sum_of[r][c] = add ? out(r0 + r, c0 + c) : all(bias ? bias[c0 + c] : 0.0f);
+#pragma GCC unroll 8
+        for (int r = 0; r < R; r++) sum_of[r][c] = add ? out[r * apart + c] : all(bias ? bias[c] : 0.0f);
     for (int k = 0; k < n; k++) {
         Vec left[R];
-        for (int r = 0; r < R; r++) left[r] = a(r0 + r, k);
+#pragma GCC unroll 8
+        for (int r = 0; r < R; r++) left[r] = a(r, k);
+#pragma GCC unroll 8
         for (int c = 0; c < C; c++) {
-            const auto right = b(k, c0 + c);
+            const auto right = b(k, c);
+#pragma GCC unroll 8
             for (int r = 0; r < R; r++) sum_of[r][c] = fused(left[r], right, sum_of[r][c]);
         }
     }
+#pragma GCC unroll 8
     for (int r = 0; r < R; r++)
-        for (int c = 0; c < C; c++) out(r0 + r, c0 + c) = sum_of[r][c];
+#pragma GCC unroll 8
+        for (int c = 0; c < C; c++) out[r * apart + c] = sum_of[r][c];
 }
 
 template <int R, class B>
-inline void strip(Matrix<Vec> out, Matrix<Vec> a, Matrix<B> b, int columns, int n, int r0, bool add,
-                  const float* bias) {
+inline void strip(Matrix<Vec> out, Matrix<Vec> a, B b, int columns, int n, bool add, const float* bias) {
     constexpr int C = R == 1 ? 8 : 4;  // enough sums side by side to hide what one takes
+    const auto bias_at = [=](int c) { return bias ? bias + c : nullptr; };
     int c = 0;
-    for (; c + C <= columns; c += C) tile<R, C>(out, a, b, n, r0, c, add, bias);
-    for (; c < columns; c++) tile<R, 1>(out, a, b, n, r0, c, add, bias);
+    for (; c + C <= columns; c += C) tile<R, C>(out.at + c, out.row, a, b.from(0, c), n, add, bias_at(c));
+    if (C == 8 && c + 4 <= columns) tile<R, 4>(out.at + c, out.row, a, b.from(0, c), n, add, bias_at(c)), c += 4;
+    for (; c < columns; c++) tile<R, 1>(out.at + c, out.row, a, b.from(0, c), n, add, bias_at(c));
     breathe(int64_t(R) * columns * n);
 }
 
 // out (rows, columns) = a (rows, n) b (n, columns), or added to out, or to a bias (columns). `b` holds weights
-// or activations.
+// (Panels) or activations (Matrix<Vec>).
 template <class B>
-void product(Matrix<Vec> out, Matrix<Vec> a, Matrix<B> b, int rows, int columns, int n, bool add = false,
+void product(Matrix<Vec> out, Matrix<Vec> a, B b, int rows, int columns, int n, bool add = false,
              const float* bias = nullptr) {
     int r = 0;
-    for (; r + 4 <= rows; r += 4) strip<4>(out, a, b, columns, n, r, add, bias);
-    for (; r < rows; r++) strip<1>(out, a, b, columns, n, r, add, bias);
-}
-
-template <int R, int C>
-inline void weight_tile(float* gradient, int width, Matrix<Vec> wanted, Matrix<Vec> in, int n, int o, int i) {
-    Vec sum_of[LANES]{};
-    for (int t = 0; t < n; t++) {
-        Vec right[C];
-        for (int c = 0; c < C; c++) right[c] = in(t, i + c);
-        for (int r = 0; r < R; r++) {
-            const Vec left = wanted(t, o + r);
-            for (int c = 0; c < C; c++) sum_of[r * 4 + c] = fused(left, right[c], sum_of[r * 4 + c]);
-        }
-    }
-    const Vec totals = sums(sum_of);
-    for (int r = 0; r < R; r++)
-        for (int c = 0; c < C; c++) gradient[(o + r) * width + i + c] += totals[r * 4 + c];
-}
-
-// gradient (outs, ins) += wanted (n, outs)^T in (n, ins), summed over the sixteen sequences.
-inline void weight_gradient(float* gradient, Matrix<Vec> wanted, Matrix<Vec> in, int n, int outs, int ins) {
-    int o = 0;
-    for (; o + 4 <= outs; o += 4) {
-        int i = 0;
-        for (; i + 4 <= ins; i += 4) weight_tile<4, 4>(gradient, ins, wanted, in, n, o, i);
-        for (; i < ins; i++) weight_tile<4, 1>(gradient, ins, wanted, in, n, o, i);
-        breathe(int64_t(4) * ins * n);
-    }
-    for (; o < outs; o++) {
-        int i = 0;
-        for (; i + 4 <= ins; i += 4) weight_tile<1, 4>(gradient, ins, wanted, in, n, o, i);
-        for (; i < ins; i++) weight_tile<1, 1>(gradient, ins, wanted, in, n, o, i);
-    }
-}
-
-// gradient (width) += the sum over `n` rows and sixteen sequences of a product, or of `a` alone.
-inline void row_gradient(float* gradient, const Vec* a, const Vec* b, int n, int width) {
-    for (int first = 0; first < width; first += LANES) {
-        const int count = width - first < LANES ? width - first : LANES;
-        Vec sum_of[LANES]{};
-        for (int t = 0; t < n; t++)
-            for (int i = 0; i < count; i++) {
-                const int64_t at = int64_t(t) * width + first + i;
-                sum_of[i] = b ? fused(a[at], b[at], sum_of[i]) : sum_of[i] + a[at];
-            }
-        const Vec totals = sums(sum_of);
-        for (int i = 0; i < count; i++) gradient[first + i] += totals[i];
-    }
+    for (; r + TILE_ROWS <= rows; r += TILE_ROWS)
+        strip<TILE_ROWS>(out.from(r, 0), a.from(r, 0), b, columns, n, add, bias);
+    for (; r < rows; r++) strip<1>(out.from(r, 0), a.from(r, 0), b, columns, n, add, bias);
 }
 
 }  // namespace sandbox

@@ -1,8 +1,8 @@
 // Queries and keys of equal length: each head's vectors are divided by their length or root mean square and
 // multiplied by a gain (sandbox/conditioning/query_key), forward and backward.
 #pragma once
+#include "gradients.h"
 #include "layout.h"
-#include "products.h"
 
 namespace sandbox {
 

@@ -15,7 +15,7 @@ constexpr int LANES = 16;
 typedef float Vec __attribute__((vector_size(4 * LANES)));
 typedef int32_t Ints __attribute__((vector_size(4 * LANES)));
 
-inline Vec all(float x) { return Vec{} + x; }
+inline Vec all(float x) { return x - Vec{}; }  // x + 0 would be another for x = -0, and cost an addition
 inline Ints all(int32_t x) { return Ints{} + x; }
 
 inline Vec load(const float* from) {
@@ -50,33 +50,62 @@ inline Vec fused(Vec a, Vec b, Vec c) {
 }
 inline Vec fused(Vec a, float b, Vec c) { return fused(a, all(b), c); }
 
+// The larger one; the second where one is NaN.
 inline Vec larger(Vec a, Vec b) { return a > b ? a : b; }
+
+// Entries of a table of sixteen, which begins at a multiple of 64 bytes; only the last four bits of an index count.
+inline Vec looked_up(const float* table, Ints index) {
+#if defined(__AVX512F__)
+    return (Vec)_mm512_maskz_permutexvar_ps(0xffff, (__m512i)index, _mm512_load_ps(table));
+#elif defined(__AVX2__)
+    const __m256 low = _mm256_load_ps(table), high = _mm256_load_ps(table + 8);
+    __m256i at[2];
+    __m256 found[2];
+    std::memcpy(at, &index, sizeof index);
+    for (int i = 0; i < 2; i++)
+        found[i] = _mm256_blendv_ps(_mm256_permutevar8x32_ps(low, at[i]), _mm256_permutevar8x32_ps(high, at[i]),
+                                    _mm256_castsi256_ps(_mm256_slli_epi32(at[i], 28)));
+    Vec x;
+    std::memcpy(&x, found, sizeof x);
+    return x;
+#elif defined(__aarch64__)
+    const uint8x16x4_t bytes = vld1q_u8_x4(reinterpret_cast<const uint8_t*>(table));
+    const Ints places = (index & 15) * 0x04040404 + 0x03020100;
+    uint8x16_t at[4];
+    std::memcpy(at, &places, sizeof at);
+    for (int i = 0; i < 4; i++) at[i] = vqtbl4q_u8(bytes, at[i]);
+    Vec x;
+    std::memcpy(&x, at, sizeof x);
+    return x;
+#else
+    Vec x;
+    for (int i = 0; i < LANES; i++) x[i] = table[index[i] & 15];
+    return x;
+#endif
+}
 
 inline Vec root(Vec x) {
     for (int i = 0; i < LANES; i++) x[i] = __builtin_sqrtf(x[i]);
     return x;
 }
 
-// e^x for x <= 0 and a little beyond, to 1 unit in the last place; 0 below what float32 holds, NaN for NaN.
+constexpr float ROUNDS = 12582912.0f;  // 1.5 * 2^23: a sum with it is a whole number, in its last bits
+
+// e^x for x <= 0, to 1 unit in the last place; 0 below what float32 holds, NaN for NaN.
 inline Vec exponential(Vec x) {
-    const float least = -87.33654f, greatest = 88.0f;
-    Vec bounded = x < least ? all(least) : x;
-    bounded = bounded > greatest ? all(greatest) : bounded;
-    const Vec magic = all(12582912.0f);  // 1.5 * 2^23: adding it rounds to a whole number
-    const Vec whole = fused(bounded, 1.44269504088896f, magic) - magic;
+    const float least = -87.0f;
+    const Vec bounded = larger(all(least), x);
+    const Vec power = fused(bounded, 1.44269504088896f, all(ROUNDS + 127));
+    const Vec whole = power - (ROUNDS + 127);
     const Vec rest = fused(whole, 2.12194440e-4f, fused(whole, -0.693359375f, bounded));  // ln 2 in two parts
-    Vec sum = all(1.0f / 5040);  // Taylor; the next term is below 6e-9
-    sum = fused(sum, rest, all(1.0f / 720));
-    sum = fused(sum, rest, all(1.0f / 120));
-    sum = fused(sum, rest, all(1.0f / 24));
-    sum = fused(sum, rest, all(1.0f / 6));
+    Vec sum = all(0.001386378f);  // fitted here for |rest| <= ln 2 / 2, to a relative 4e-9
+    sum = fused(sum, rest, all(0.008367483f));
+    sum = fused(sum, rest, all(0.041667238f));
+    sum = fused(sum, rest, all(0.16666535f));
     sum = fused(sum, rest, all(0.5f));
     sum = fused(sum, rest, all(1.0f));
     sum = fused(sum, rest, all(1.0f));
-    // NaN must not reach the conversion to integers, whose answer would then differ between processors.
-    const Ints power = __builtin_convertvector(whole == whole ? whole : Vec{}, Ints);
-    const Vec scaled = sum * (Vec)((power + 127) << 23);
-    return x < least ? Vec{} : scaled;
+    return x < least ? Vec{} : sum * (Vec)((Ints)power << 23);
 }
 
 // ln x for finite x > 0.
@@ -102,31 +131,6 @@ struct Answer {
     Vec loss;
     Ints right;
 };
-
-struct Gelu {
-    Vec value, slope;
-};
-
-// x Phi(x) and its derivative. Phi(-|x|) = e^(-x^2/2) Q(t), t = 1 / (1 + |x|/4): the polynomial Q was fitted
-// here to the scaled complementary error function, to a relative 6e-9.
-inline Gelu gelu(Vec x) {
-    const Vec size = x < 0.0f ? -x : x;
-    const Vec t = 1.0f / fused(size, 0.25f, all(1.0f));
-    Vec q = all(0.014974907040596008f);
-    q = fused(q, t, all(-0.05372203513979912f));
-    q = fused(q, t, all(0.029358666390180588f));
-    q = fused(q, t, all(0.059665221720933914f));
-    q = fused(q, t, all(-0.014722605235874653f));
-    q = fused(q, t, all(0.10230711102485657f));
-    q = fused(q, t, all(0.0662102922797203f));
-    q = fused(q, t, all(0.09685298800468445f));
-    q = fused(q, t, all(0.09931769967079163f));
-    q = fused(q, t, all(0.09975775331258774f));
-    const Vec bell = exponential(-0.5f * size * size);
-    const Vec below = bell * (q * t);
-    const Vec phi = x < 0.0f ? below : 1.0f - below;
-    return {x * phi, fused(x, bell * 0.3989422804014327f, phi)};
-}
 
 template <int... I>
 inline Vec picked(Vec a, Vec b) {
@@ -161,6 +165,52 @@ inline Vec sums(const Vec x[LANES]) {
 inline float sum(Vec x) {
     const Vec half = folded8(x, x), quarter = folded4(half, half), pair = folded2(quarter, quarter);
     return pair[0] + pair[1];
+}
+
+// The first `count` of sixteen numbers, 0 for the others; at least one.
+inline Vec load(const float* from, int count) {
+    if (count >= LANES) return load(from);
+    Vec x{};
+    std::memcpy(&x, from, sizeof(float) * size_t(count));
+    return x;
+}
+inline void add_to(float* to, Vec x, int count) {
+    if (count >= LANES) store(to, load(to) + x);
+    else
+        for (int i = 0; i < count; i++) to[i] += x[i];
+}
+
+typedef float Four __attribute__((vector_size(16)));
+
+// Sixteen vectors as the sixteen of their first, second, ... lanes: a square that is transposed.
+inline void turn(const Vec* from, Vec* to) {
+    const float* rows = reinterpret_cast<const float*>(from);
+    float* columns = reinterpret_cast<float*>(to);
+    for (int i = 0; i < LANES; i += 4)
+        for (int j = 0; j < LANES; j += 4) {
+            Four x[4];
+            for (int r = 0; r < 4; r++) std::memcpy(&x[r], rows + (i + r) * LANES + j, sizeof(Four));
+            const Four low = __builtin_shufflevector(x[0], x[1], 0, 4, 1, 5);
+            const Four high = __builtin_shufflevector(x[0], x[1], 2, 6, 3, 7);
+            const Four other_low = __builtin_shufflevector(x[2], x[3], 0, 4, 1, 5);
+            const Four other_high = __builtin_shufflevector(x[2], x[3], 2, 6, 3, 7);
+            x[0] = __builtin_shufflevector(low, other_low, 0, 1, 4, 5);
+            x[1] = __builtin_shufflevector(low, other_low, 2, 3, 6, 7);
+            x[2] = __builtin_shufflevector(high, other_high, 0, 1, 4, 5);
+            x[3] = __builtin_shufflevector(high, other_high, 2, 3, 6, 7);
+            for (int r = 0; r < 4; r++) std::memcpy(columns + (j + r) * LANES + i, &x[r], sizeof(Four));
+        }
+}
+
+// The sum of `n` terms, in four sums side by side; term(k, sum) answers the sum with the k-th.
+template <class Term>
+inline Vec summed(int n, Term term) {
+    Vec part[4]{};
+    int k = 0;
+    for (; k + 4 <= n; k += 4)
+        for (int i = 0; i < 4; i++) part[i] = term(k + i, part[i]);
+    for (; k < n; k++) part[0] = term(k, part[0]);
+    return (part[0] + part[1]) + (part[2] + part[3]);
 }
 
 // A row's length in whole vectors.

@@ -6,6 +6,7 @@
 #pragma once
 #include <cstdlib>
 
+#include "gelu.h"
 #include "group.h"
 
 namespace sandbox {
