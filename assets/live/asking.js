@@ -1,6 +1,6 @@
 // A costly reading on demand: the button of a panel, how far the reading is, and giving it up.
 
-import { el, number, setText, whole } from "./dom.js";
+import { el, number, setHidden, setText, whole } from "./dom.js";
 
 const OPEN = ["waiting", "reading"];
 const FORGET = 10000;  // ms after which an unanswered press is forgotten
@@ -114,8 +114,8 @@ export class AskRow {
     clearTimeout(this.timer);
     if (view.gone) return undefined;
     const refused = Boolean(this.refusal()), open = refused ? null : asking.open(reading);
-    for (const node of [this.bar, this.stop]) node.hidden = !open;
-    this.button.hidden = refused || Boolean(open);
+    for (const node of [this.bar, this.stop]) setHidden(node, !open);
+    setHidden(this.button, refused || Boolean(open));
     if (refused) return setText(this.words, "");
     return open ? this.underWay(open) : this.atRest(asking, model, view.viewing === null ? model.step : Math.round(view.viewing));
   }

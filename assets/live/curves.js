@@ -67,7 +67,7 @@ export class Curves {
     this.axes(context, theme, x, y, rail, roof, facts);
     context.save();
     context.beginPath();
-    context.rect(LEFT - 1, 0, width - RIGHT - LEFT + 6, height - BOTTOM + 4);
+    context.rect(LEFT - 1, 0, Math.round(width) - RIGHT - LEFT + 6, Math.round(height) - BOTTOM + 4);  // whole pixels: a clip that parts them makes every line dear
     context.clip();
     const words = this.levels(context, theme, view, y);  // beneath the curves
     for (const ghost of ghosts) this.ghost(context, theme, view, ghost, x0, x1);
@@ -76,7 +76,7 @@ export class Curves {
     context.restore();
     context.save();
     context.beginPath();
-    context.rect(LEFT - MARK, 0, width - RIGHT - LEFT + 2 * MARK, height - BOTTOM + MARK);
+    context.rect(LEFT - MARK, 0, Math.round(width) - RIGHT - LEFT + 2 * MARK, Math.round(height) - BOTTOM + MARK);
     context.clip();
     for (const line of lines) this.marks(context, theme, line, x0, x1, until, rail, roof);
     this.unwritten = writeLabels(context, theme, words, lines, this.area, until, this.labels);

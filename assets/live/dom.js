@@ -21,7 +21,21 @@ export function arrange(parent, nodes) {
 }
 
 export function setText(node, text) {
-  if (node.textContent !== text) node.textContent = text;
+  if (node.textContent === text) return;
+  if (text && node.firstChild?.nodeType === Node.TEXT_NODE && node.childNodes.length === 1) node.firstChild.data = text;
+  else node.textContent = text;
+}
+
+// Saying once more that something is hidden, or is not, has the browser work out its style again.
+export function setHidden(node, hidden) {
+  if (node.hidden !== hidden) node.hidden = hidden;
+}
+
+// Text that changes with every picture, in a box of its own size: the browser lays out that box alone.
+export function setBoxed(node, text) {
+  const room = `${text.length}ch`;
+  if (node.style.width !== room) node.style.width = room;
+  setText(node, text);
 }
 
 // Text that may be cut short where there is little room: all of it is told to whoever points at it.
@@ -66,7 +80,7 @@ export function share(value) {
 }
 
 // Groups of three digits before the point, as sandbox/foundations/written.py writes them: 12,000.
-export const grouped = (text) => text.replace(/\d+/, (digits) => digits.replace(/\B(?=(\d{3})+$)/g, ","));
+export const grouped = (text) => text.length < 4 ? text : text.replace(/\d+/, (digits) => digits.replace(/\B(?=(\d{3})+$)/g, ","));
 
 export const whole = (value) => grouped(String(Math.round(value)));
 

@@ -1,6 +1,6 @@
 // The parent's ghost: its curves, thin and pale, behind those of the run that goes on from it; and where the two part.
 
-import { counted, el, setText, whole } from "./dom.js";
+import { counted, el, setHidden, setText, whole } from "./dom.js";
 import { armStyle } from "./theme.js";
 
 const BEFORE = "parent/";
@@ -73,13 +73,13 @@ export class Ghost {
 
   write() {
     const { parent, view } = this;
-    this.node.hidden = !parent;
+    setHidden(this.node, !parent);
     if (!parent) return;
     const { events } = view.model, parted = this.parted();
     setText(this.chip, `Ghost of ${parent.run}`);
     this.chip.title = `Thin pale lines: ${parent.mean ? `mean over the ${parent.mean} seeds of ` : ""}the parent, up to its step ${whole(parent.last)}. Press to ${this.on ? "hide" : "show"} them.`;
     setText(this.origin, `${parent.step ? `goes on from step ${whole(parent.step)} of ${parent.run}` : `starts anew beside ${parent.run}`}${parent.changed.length ? `: ${parent.changed.join(", ")}` : ""}`);
-    this.found.hidden = !parted;
+    setHidden(this.found, !parted);
     if (parted) {
       this.at = parted[0];
       setText(this.found, `first difference at step ${whole(this.at)}`);

@@ -78,7 +78,7 @@ export class Groups {
     if (i < 0 || !Number.isFinite(series.mean[i])) return false;
     context.globalAlpha = GHOST;
     context.lineWidth = 1.2;
-    marker(context, style.marker, x, y(series.mean[i]), 6.5);
+    marker(context, style.marker, x, y(series.mean[i]), 5.8);
     context.stroke();
     context.globalAlpha = 1;
     this.places.push({ x, y: y(series.mean[i]), key: `parent/${name}`, label: `${view.model.hello.arms[arm]}, ${view.ghost.who} · ${this.group} ${label}`, group: `${share(series.mean[i])} at step ${whole(series.steps[i])}` });

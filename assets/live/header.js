@@ -1,6 +1,6 @@
 // The head of the view: what the run is doing, its clocks, and the buttons that steer it.
 
-import { counted, duration, el, reserve, setText, setWhole, whole } from "./dom.js";
+import { counted, duration, el, reserve, setBoxed, setHidden, setText, setWhole, whole } from "./dom.js";
 
 const WORDS = { queued: "Queued", running: "Running", paused: "Paused", stalled: "Stalled", stopped: "Stopped", failed: "Failed", done: "Done", waiting: "Waiting" };
 const ENDED = ["stopped", "failed", "done"];
@@ -12,9 +12,9 @@ export class Header {
     this.asked = null;
     this.state = el("span", { class: "acs-state", role: "status" });
     this.reason = el("span", { class: "acs-reason" });
-    this.trained = el("b", {});
+    this.trained = el("b", { class: "acs-boxed" });
     this.clock = el("span", { class: "acs-clock" }, this.trained);
-    this.pace = el("span", { class: "acs-clock" });
+    this.pace = el("span", { class: "acs-boxed" });
     this.link = el("span", { class: "acs-link", role: "status" });
     const button = (label, what, title) => el("button", { type: "button", class: "acs-button", title, "aria-label": title, onclick: () => this.ask(what()) }, label);
     this.pause = button("Pause", () => (this.view.model.state === "paused" ? "resume" : "pause"), "Pause or resume training");
@@ -22,7 +22,7 @@ export class Header {
     this.stop = button("Stop", () => "stop", "Stop training; the run keeps what it has");
     this.buttons = el("div", { class: "acs-buttons", role: "group", "aria-label": "Training" }, el("span", { class: "acs-caption", title: "These buttons steer the training itself" }, "Training"), this.pause, this.step, this.stop);
     this.tools = el("div", { class: "acs-tools" });
-    this.node = el("div", { class: "acs-head" }, this.state, this.clock, this.pace, this.reason, this.link, this.buttons, this.tools);
+    this.node = el("div", { class: "acs-head" }, this.state, this.clock, el("span", { class: "acs-clock" }, this.pace), this.reason, this.link, this.buttons, this.tools);
   }
 
   ask(command) {
@@ -55,14 +55,14 @@ export class Header {
     this.state.dataset.state = view.replay ? "recorded" : model.state;
     const total = model.hello?.steps || 0;
     if (total) reserve(this.clock, `trained to step ${whole(total)} of ${whole(total)}`);
-    setText(this.trained, `trained to step ${whole(model.step)}${total ? ` of ${whole(total)}` : ""}`);
+    setBoxed(this.trained, `trained to step ${whole(model.step)}${total ? ` of ${whole(total)}` : ""}`);
     const left = model.rate > 0 && total ? (total - model.step) / model.rate : NaN;
     const pace = model.state === "running" && model.rate > 0 ? `${counted(Math.round(model.rate) || Number(model.rate.toPrecision(1)), "step")}/s · ${duration(left)} left` : `${duration(model.seconds)} of training`;
-    setText(this.pace, view.replay ? "" : pace);
+    setBoxed(this.pace, view.replay ? "" : pace);
     setWhole(this.reason, view.complaint || (view.replay ? "" : view.status?.reason || ""));
     // What went wrong is read whole, on a line of its own; what merely ended the run takes the room that is left.
     this.reason.classList.toggle("acs-grave", Boolean(view.complaint) || model.state === "failed");
-    this.buttons.hidden = view.replay || !model.hello?.steer;
+    setHidden(this.buttons, view.replay || !model.hello?.steer);
     setText(this.pause, words[pending === "pause" || pending === "resume" ? pending : ""] || (model.state === "paused" ? "Resume" : "Pause"));
     for (const button of [this.pause, this.step, this.stop]) button.disabled = ended || model.state === "waiting";
     this.pause.classList.toggle("acs-primary", true);

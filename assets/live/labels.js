@@ -34,20 +34,20 @@ export function writeLabels(context, theme, words, lines, area, until, kept) {
   context.textAlign = "left";
   for (const { text, base } of words) {
     const wide = context.measureText(text).width, room = area.right - area.left - wide - 10;
-    const found = PLACES.map(([along, side]) => {
+    const look = ([along, side]) => {
       const left = area.left + 4 + Math.max(0, room) * along, top = side < 0 ? base - TALL : base + 1;
       const box = { left, right: left + wide, top, bottom: top + TALL };
       const shut = room < 0 || top < area.top - TALL || box.bottom > area.bottom || taken.some((other) => meets(other, box));
-      return { box, n: shut ? Infinity : crowd(lines, area, box, until), key: `${along}/${side}` };
-    });
-    const best = found.reduce((a, b) => (b.n < a.n ? b : a)), before = found.find(({ key }) => key === kept.get(text));
-    const stays = before && before.n <= MOST, chosen = stays ? before : best;
+      return { box, n: shut ? Infinity : crowd(lines, area, box, until), place: [along, side] };
+    };
+    const before = kept.has(text) ? look(kept.get(text)) : null, stays = before && before.n <= MOST;
+    const chosen = stays ? before : PLACES.map(look).reduce((a, b) => (b.n < a.n ? b : a));
     if (!stays && chosen.n > ROOM) {
       kept.delete(text);
       unwritten.push(text);
       continue;
     }
-    kept.set(text, chosen.key);
+    kept.set(text, chosen.place);
     taken.push(chosen.box);
     context.globalAlpha = PLATE;
     context.fillStyle = theme.background;

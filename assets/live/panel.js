@@ -3,7 +3,7 @@
 import { AskRow } from "./asking.js";
 import { chipsFor } from "./chips.js";
 import { Curves } from "./curves.js";
-import { counted, el, number, setText, setWhole, whole } from "./dom.js";
+import { counted, el, number, setHidden, setText, setWhole, share, whole } from "./dom.js";
 import { formula, prose } from "./formula.js";
 import { Groups } from "./groups.js";
 import { Happenings } from "./happenings.js";
@@ -21,7 +21,7 @@ import { Trajectories } from "./trajectories.js";
 import { Tree } from "./tree.js";
 
 const RENDERERS = { curves: Curves, trajectories: Trajectories, map: AttentionMap, plane: Plane, rows: Rows, simplex: Simplex, groups: Groups, spectra: Spectra, states: States, ladder: Ladder, layers: Layers, tree: Tree, happenings: Happenings };
-const TABLE_EVERY = 2000, FILLED_SCALE = 1.45;
+const TABLE_EVERY = 2000, LATER = 600, FILLED_SCALE = 1.45;
 const LETTERS = "A: stated by paper or code. B: two accounts agree. C: derived and checked here. D: unknown.";
 const MANY_KEYS = 4;
 const WIDE_CHIPS = 26;  // letters of chips that stand beside a title in a narrow panel
@@ -47,7 +47,7 @@ export class Panel {
     this.node = el("section", { class: `acs-panel acs-${declared.place}`, "data-kind": declared.kind, "data-renderer": declared.renderer },
       el("div", { class: "acs-top" }, el("header", {}, el("h3", {}, declared.title), this.badge, this.chips, this.filler, this.info),
         (this.sentence = el("p", { class: "acs-sentence" }, declared.sentence))),
-      el("div", { class: "acs-canvas" }, this.canvas, this.tip, this.silence), this.foot, (this.ask = declared.on_demand ? new AskRow(this) : null)?.node, el("div", { class: "acs-hidden" }, this.table), this.more);
+      el("div", { class: "acs-canvas" }, this.canvas, this.tip, this.silence), el("div", {}, this.foot), (this.ask = declared.on_demand ? new AskRow(this) : null)?.node, el("div", { class: "acs-hidden" }, this.table), this.more);
     this.node.addEventListener("keydown", (event) => {
       if (event.key === "Escape" && !this.more.hidden) { this.explain(false); this.info.focus(); event.preventDefault(); }
     });
@@ -135,24 +135,24 @@ export class Panel {
   paint() { if (!this.asleep) this.chart.draw(this.view); }
 
   // Out of sight: nothing is drawn, and no tip stays behind.
-  rest() { this.tip.hidden = true; }
+  rest() { setHidden(this.tip, true); }
 
   write() {
     const { view, declared, chart } = this;
     const arm = view.model.selection.arm;
     const absent = this.reading && view.model.meta(this.reading, arm)?.not_applicable;
     const reason = absent || this.columnReason(arm) || this.notYet(arm);
-    this.silence.hidden = !reason;
+    setHidden(this.silence, !reason);
     this.canvas.classList.toggle("acs-pale", Boolean(reason) && !(chart.lines && chart.lines(view).length));
     if (reason) setText(this.silence, reason);
     if (declared.renderer === "curves") { tell(this.tip, this.chart, view); this.curveFoot(); }
     else { point(this.tip, this.chart, view); this.pictureFoot(); }
     this.ask?.draw();
-    // Not at every picture, but the last one's numbers are always told.
+    // Not at every picture, but the last one's numbers are always told: in the frame of a later picture, where one comes.
     const wait = this.told + TABLE_EVERY - performance.now();
     clearTimeout(this.telling);
     if (wait <= 0) this.tabulate();
-    else this.telling = setTimeout(() => this.tabulate(), wait);
+    else this.telling = setTimeout(() => this.tabulate(), wait + LATER);
   }
 
   // Why a chosen column means nothing in this model, where no arm has it.
@@ -197,7 +197,7 @@ export class Panel {
       if (value === undefined) continue;
       // "of" continues the fact before it: rank 12 of 14.
       if (label === "of" && parts.length) parts[parts.length - 1] += ` of ${number(value, 3)}`;
-      else parts.push(label.startsWith("%") ? `${Number((100 * value).toPrecision(3))} ${label}` : `${label} ${number(value, 3)}`);
+      else parts.push(label.startsWith("%") ? `${share(value).replace(" %", "")} ${label}` : `${label} ${number(value, 3)}`);
     }
     const lines = chart.lines(view);
     const thinned = lines.filter((l) => l.series.thinnedFrom > l.series.n).sort((a, b) => b.series.thinnedFrom - a.series.thinnedFrom)[0];
@@ -206,7 +206,7 @@ export class Panel {
     setWhole(this.foot, [...parts, ...this.honesty()].join(" · "));
     const lost = [...new Set(lines.map((l) => l.arm))].flatMap((a) => view.model.diverged(a).filter((d) => d.step <= view.until()).map((d) => ({ arm: a, ...d })));
     const mine = declared.lines === "loss" && lost.length > 0;
-    this.badge.hidden = !mine;
+    setHidden(this.badge, !mine);
     if (mine) {
       const first = lost[0], hello = view.model.hello;
       setText(this.badge, `NaN at step ${whole(first.step)}: ${hello.arms[first.arm]}, seed ${hello.seeds[first.seed]}${lost.length > 1 ? `, and ${lost.length - 1} more` : ""}`);
@@ -217,7 +217,7 @@ export class Panel {
     const { view, chart, declared } = this;
     if (declared.renderer === "map") {
       const { frame, part } = chart;
-      part.hidden = !(chart.whole?.average > 1);
+      setHidden(part, !(chart.whole?.average > 1));
       part.setAttribute("aria-pressed", String(Boolean(frame?.origin)));
       const text = chart.told(view) || (frame ? `step ${whole(frame.step)} · largest weight ${number(frame.maximum)}${frame.average > 1 ? ` · cells average ${frame.average} × ${frame.average} tokens` : ""}${frame.origin ? ` · queries ${frame.origin[0]} to ${frame.origin[0] + frame.queries * frame.average - 1}, keys ${frame.origin[1]} to ${frame.origin[1] + frame.keys * frame.average - 1}` : ""}${chart.gridNote || ""}${this.honesty().map((word) => ` · ${word}`).join("")}` : "");
       setWhole(this.foot, text);
@@ -259,7 +259,13 @@ export class Panel {
     } else if (chart.places?.length) {
       rows.push(["points", String(chart.places.length), chart.note || ""]);
     }
-    this.table.replaceChildren(el("caption", {}, `${declared.title}, latest values`),
-      ...rows.map((cells) => el("tr", {}, ...cells.map((cell, i) => el(i ? "td" : "th", i ? {} : { scope: "row" }, cell)))));
+    // A table of the same form is written over: nothing is taken out of the page and put in again.
+    const form = rows.map((cells) => cells.length).join();
+    if (form !== this.form || !this.table.caption) {
+      this.form = form;
+      this.table.replaceChildren(el("caption", {}, `${declared.title}, latest values`),
+        ...rows.map((cells) => el("tr", {}, ...cells.map((_, i) => el(i ? "td" : "th", i ? {} : { scope: "row" })))));
+    }
+    rows.forEach((cells, r) => cells.forEach((cell, i) => setText(this.table.rows[r].cells[i], String(cell ?? ""))));
   }
 }

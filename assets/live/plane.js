@@ -33,7 +33,7 @@ export class Plane {
     this.axes(context, theme, x, y, left, top, size);
     context.save();
     context.beginPath();
-    context.rect(left, top, size, size);
+    context.rect(Math.round(left), top, Math.round(size), Math.round(size));
     context.clip();
     this.places = [];
     const marked = pictures.marked(meta);

@@ -1,6 +1,6 @@
 // Hovering, brushing and keys over the curve charts; the zoom and the hovered step belong to all of them.
 
-import { el, number, whole } from "./dom.js";
+import { el, number, setHidden, whole } from "./dom.js";
 import { armStyle } from "./theme.js";
 
 const DOUBLE = 250;  // milliseconds in which a second click makes it a double one
@@ -104,13 +104,13 @@ function pin(chart, view, found, keep) {
 // The tip of a picture: what is under the pointer, else what is pinned.
 export function point(tip, chart, view) {
   const found = chart.at && ((chart.hit?.silent ? null : chart.hit) || (view.pinned && chart.places?.find((place) => place.key === view.pinned)));
-  if (!found) { tip.hidden = true; return; }
+  if (!found) { setHidden(tip, true); return; }
   const words = `${found.label}|${found.group}`;
   if (tip.dataset.words !== words) {
     tip.dataset.words = words;
     tip.replaceChildren(el("div", {}, found.label.length > LONGEST_WORDS ? `${found.label.slice(0, LONGEST_WORDS - 1)}…` : found.label), el("div", { class: "acs-tip-more" }, found.group));
   }
-  tip.hidden = false;
+  setHidden(tip, false);
   const scale = chart.canvas.scale || 1, [wide, tall] = [chart.canvas.clientWidth, chart.canvas.clientHeight];
   const x = found.x * scale, right = x + 14 + tip.offsetWidth > wide;
   tip.style.left = `${Math.max(2, right ? x - tip.offsetWidth - 12 : x + 14)}px`;
@@ -119,9 +119,9 @@ export function point(tip, chart, view) {
 
 // The tooltip of the hovered chart, filled again at every draw so that it stays true while training goes on.
 export function tell(tip, chart, view) {
-  if (view.hover?.chart !== chart || !chart.area || view.brush) { tip.hidden = true; return; }
+  if (view.hover?.chart !== chart || !chart.area || view.brush) { setHidden(tip, true); return; }
   const step = view.hoverStep();
-  if (step === null) { tip.hidden = true; return; }
+  if (step === null) { setHidden(tip, true); return; }
   const rows = [];
   for (const { curve, arm, name, series, to } of chart.lines(view)) {
     const i = series.near(step, view.until());
@@ -146,8 +146,8 @@ export function tell(tip, chart, view) {
     }),
     more > 0 ? el("div", { class: "acs-tip-more" }, `${more} more`) : null,
   );
-  if (shown.length === 0) { tip.hidden = true; return; }
-  tip.hidden = false;
+  if (shown.length === 0) { setHidden(tip, true); return; }
+  setHidden(tip, false);
   const scale = chart.canvas.scale || 1, x = view.hover.x * scale, right = x + 14 + tip.offsetWidth > chart.area.width * scale;
   tip.style.left = `${Math.max(2, right ? x - tip.offsetWidth - 12 : x + 14)}px`;
   tip.style.top = `${Math.max(0, Math.min(view.hover.y * scale - 20, chart.area.height * scale - tip.offsetHeight))}px`;

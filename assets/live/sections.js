@@ -1,6 +1,6 @@
 // Folded groups of panels below the standard ones: closed, they cost neither bytes nor drawing.
 
-import { el, setText } from "./dom.js";
+import { el, setHidden, setText } from "./dom.js";
 
 export class Section {
   constructor(name, panels, view) {
@@ -28,7 +28,7 @@ export class Section {
 
   // On a projector a section stands open where one of its panels is shown, whatever it was before.
   project(on, shown) {
-    this.node.hidden = on && !shown;
+    setHidden(this.node, on && !shown);
     this.button.hidden = on;
     this.show(on ? shown : this.open);
   }
@@ -64,7 +64,7 @@ export class OwnSequence {
 
   draw() {
     const { view, meta } = this;
-    this.node.hidden = !meta?.tokens;
+    setHidden(this.node, !meta?.tokens);
     if (!meta?.tokens) return;
     if (!this.input.placeholder) this.input.placeholder = meta.tokens[0].map((token) => meta.token_labels[token]).join(" ");
     const frame = view.model.frameAt("numbers", "visual weights", view.until());

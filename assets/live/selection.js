@@ -1,6 +1,6 @@
 // The legend and the choice in one place: arms with their line, marker and latest accuracy; seed, layer and head.
 
-import { el, number, onArrows, setText, share } from "./dom.js";
+import { el, number, onArrows, setBoxed, setText, share } from "./dom.js";
 import { armKey, armStyle, prepare, sizeOf } from "./theme.js";
 
 export class SelectionCard {
@@ -19,15 +19,15 @@ export class SelectionCard {
     const { view } = this, { hello } = view.model;
     this.rows = hello.arms.map((name, arm) => {
       const swatch = el("canvas", { class: "acs-swatch" });
-      const value = el("span", { class: "acs-value" });
+      const value = el("span", { class: "acs-boxed" });
       const eye = el("button", { type: "button", class: "acs-eye", "aria-pressed": "true", title: `Show or hide ${name} on the curves`, "aria-label": `Show ${name} on the curves`, onclick: () => view.toggleArm(arm) }, swatch);
-      const pick = el("button", { type: "button", class: "acs-arm", role: "radio", "aria-checked": "false", onclick: () => view.select({ arm }) }, el("span", { class: "acs-name" }, name), value);
+      const pick = el("button", { type: "button", class: "acs-arm", role: "radio", "aria-checked": "false", onclick: () => view.select({ arm }) }, el("span", { class: "acs-name" }, name), el("span", { class: "acs-value", title: "Held-out accuracy, mean over seeds" }, value));
       onArrows(pick, () => this.rows.map((row) => row.pick));
       return { arm, swatch, value, eye, pick, node: el("div", { class: "acs-armrow" }, eye, pick) };
     });
     this.arms.replaceChildren(...this.rows.map((row) => row.node));
     const choice = (label, field, options, words) => {
-      const buttons = options.map((_, i) => el("button", { type: "button", role: "radio", "aria-checked": "false", onclick: () => view.select({ [field]: i }) }));
+      const buttons = options.map((_, i) => el("button", { type: "button", role: "radio", "aria-checked": "false", onclick: () => view.select({ [field]: i }) }, el("span", { class: "acs-boxed" })));
       buttons.forEach((button) => onArrows(button, () => buttons));
       return { field, buttons, words, node: el("div", { class: "acs-choice" }, el("span", {}, label), el("div", { role: "radiogroup", "aria-label": label, class: "acs-segments" }, ...buttons)) };
     };
@@ -56,13 +56,12 @@ export class SelectionCard {
       row.eye.setAttribute("aria-pressed", String(!view.hidden.has(row.arm)));
       const series = model.get("test_accuracy", row.arm), i = series ? series.at(view.until()) : -1;
       const lost = model.diverged(row.arm).filter((d) => d.step <= view.until()).length;
-      setText(row.value, i < 0 ? "" : `${share(series.mean[i])}${lost ? ` · ${lost} NaN` : ""}`);
-      row.value.title = "Held-out accuracy, mean over seeds";
+      setBoxed(row.value, i < 0 ? "" : `${share(series.mean[i])}${lost ? ` · ${lost} NaN` : ""}`);
       if (row.drawnFor !== this.look(row)) this.swatch(row);
     }
     for (const { field, buttons, words } of this.choices) {
       buttons.forEach((button, i) => {
-        setText(button, words(i));
+        setBoxed(button.firstChild, words(i));
         button.setAttribute("aria-checked", String(model.selection[field] === i));
         button.tabIndex = model.selection[field] === i ? 0 : -1;
       });

@@ -31,7 +31,7 @@ export class Trajectories {
     this.frame(context, theme, left, top, size, frame);
     context.save();
     context.beginPath();
-    context.rect(left, top, size, size);
+    context.rect(Math.round(left), top, Math.round(size), Math.round(size));  // whole pixels: parted ones make every line dear
     context.clip();
     const n = Math.min(meta.labels.length, frame.points.length / 2);
     // Sequences are those of the probe in every picture, so that what is pointed at in one is marked in all.

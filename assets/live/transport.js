@@ -1,6 +1,6 @@
 // The transport bar: one step for every panel; plays a recorded run, or looks back in one that goes on training.
 
-import { calm, el, reserve, setText, whole } from "./dom.js";
+import { calm, el, reserve, setBoxed, setHidden, setText, whole } from "./dom.js";
 import { icon } from "./icons.js";
 import { Onward } from "./onward.js";
 import { prepare, sizeOf } from "./theme.js";
@@ -29,11 +29,11 @@ export class Transport {
     this.last_ = button(icon("last"), "Next event (E)", () => this.event(1));
     this.rate = el("select", { class: "acs-speed", "aria-label": "Speed of playing", title: "Speed of playing ( , and . )", onchange: () => { this.speed = this.rate.selectedIndex; } }, ...SPEEDS.map(([label]) => el("option", {}, label)));
     this.rate.selectedIndex = this.speed;
-    this.field = el("input", { type: "number", class: "acs-step", min: 0, step: 1, "aria-label": "Go to step", title: "Go to step (G)", onchange: () => this.go(Number(this.field.value)) });
+    this.field = el("input", { type: "number", class: "acs-step", min: 0, step: 1, "aria-label": "Go to step", title: "Go to step (G)", onfocus: () => { this.field.max = String(this.last); }, onchange: () => this.go(Number(this.field.value)) });
     this.live = el("button", { type: "button", class: "acs-chip acs-live-chip", "aria-pressed": "true", title: "Show the latest step and follow it (L)", onclick: () => this.follow() }, "LIVE");
     this.reset = el("button", { type: "button", class: "acs-chip", hidden: true, title: "Show all steps again (Z, double click or Esc)", onclick: () => view.zoomTo(null) }, "Reset zoom");
     this.onward = new Onward(view);
-    this.viewing = el("b", { class: "acs-viewing" });
+    this.viewing = el("b", { class: "acs-viewing acs-boxed" });
     this.trained = el("span", { class: "acs-clock", hidden: true });  // where the header is covered
     this.said = el("span", { class: "acs-said", role: "status" });
     this.node = el("div", { class: "acs-time", role: "group", "aria-label": "Viewing: the step that is shown" },
@@ -147,13 +147,12 @@ export class Transport {
     if (document.activeElement !== this.slider || following || this.playing) this.slider.value = String(until);
     this.slider.setAttribute("aria-valuetext", `step ${until} of ${this.last}`);
     this.slider.style.setProperty("--part", `${(100 * until) / Math.max(1, this.last)}%`);
-    this.field.max = String(this.last);
     if (document.activeElement !== this.field) this.field.value = String(until);
     setText(this.play, this.playing ? "Hold" : following || view.viewing >= model.step ? "Replay" : "Play");
     const shown = model.shownAt(view.until());
-    setText(this.viewing, following ? `viewing step ${whole(model.step)}` : `viewing step ${whole(shown ?? until)}`);
+    setBoxed(this.viewing, following ? `viewing step ${whole(model.step)}` : `viewing step ${whole(shown ?? until)}`);
     reserve(this.viewing.parentNode, `viewing step ${whole(model.hello?.steps || this.last)}`);
-    this.trained.hidden = !view.filled;
+    setHidden(this.trained, !view.filled);
     setText(this.trained, `trained to step ${whole(model.step)}`);
     const here = model.events.filter((event) => !following && event[0] === until)[0];
     const apart = !following && !this.playing && shown !== null && shown !== until ? `Asked ${whole(until)}, shown ${whole(shown)}: the pictures stand at recorded steps.` : "";
@@ -166,7 +165,7 @@ export class Transport {
     setText(this.live, over ? "LAST" : "LIVE");
     this.live.title = over ? "Show the last step (L)" : "Show the latest step and follow it (L)";
     this.live.classList.toggle("acs-over", over);
-    this.reset.hidden = !view.zoom;
+    setHidden(this.reset, !view.zoom);
     this.onward.draw();
     view.ghost.write();
     this.mark();

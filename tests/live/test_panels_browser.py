@@ -63,7 +63,7 @@ def test_panels_draw_what_was_read_and_say_why_nothing_is_there(
         expect(certificates.locator("table")).to_contain_text("norm bound")
         expect(certificates.locator("table")).to_contain_text("does not apply")
         tree = view.locator('[data-kind="expression tree"]')
-        expect(tree.locator(".acs-foot")).to_contain_text("answers 1 with 75 %, wrong: it is 0")
+        expect(tree.locator(".acs-foot")).to_contain_text("answers 1 with 75.0 %, wrong: it is 0")
         silent = view.locator('[data-kind="attention condition"] .acs-silence')
         silent.scroll_into_view_if_needed()
         expect(silent).to_have_text("There is no square matrix here.")

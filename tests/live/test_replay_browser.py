@@ -63,6 +63,7 @@ def test_a_replay_plays_scrubs_and_answers_choices_without_a_request(file: Path,
         expect(field).not_to_have_value("0")
         for kind in ("loss", "accuracy", "attention map", "trajectories"):
             page.locator(f'[data-kind="{kind}"]').scroll_into_view_if_needed()
+            page.wait_for_timeout(300)  # it is drawn by then: the page's policy lets a wait look once
             page.wait_for_function(f"({INK})({kind!r}) > 300")
         page.locator(".acs-play").click()
         field.fill("200")
