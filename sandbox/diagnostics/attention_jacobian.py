@@ -39,6 +39,7 @@ class AttentionJacobian(Diagnostic):
         "not a bound."
     )
     cost: ClassVar[str] = "costly"
+    usual_ms: ClassVar[float] = 26
 
     sequences: int = knob(
         4, "Sequences", low=1, high=64, step=1, help="How many probe sequences J is formed on.", expert=True

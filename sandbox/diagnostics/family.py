@@ -102,6 +102,8 @@ class Diagnostic(Idea, ABC):
     unit: ClassVar[str]
     cost: ClassVar[str] = "cheap"
     """"cheap": at every snapshot; "costly": from a budget, or on demand."""
+    usual_ms: ClassVar[float] = 0.0
+    """About what one seed of the default preset takes; of costly ones the cheapest are read first."""
 
     @abstractmethod
     def read(self, view: SnapshotView) -> Answer:

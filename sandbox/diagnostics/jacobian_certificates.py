@@ -47,6 +47,7 @@ class JacobianCertificates(Diagnostic):
         "bound and measured value are medians over the samples to which it applies."
     )
     cost: ClassVar[str] = "costly"
+    usual_ms: ClassVar[float] = 26
 
     sequences: int = knob(
         4, "Sequences", low=1, high=64, step=1, help="How many probe sequences J is formed on.", expert=True

@@ -39,6 +39,7 @@ class LayerNorms(Diagnostic):
         "The condition is sufficient, for the product of layer norms alone, and is read on the probe tokens."
     )
     cost: ClassVar[str] = "costly"
+    usual_ms: ClassVar[float] = 3
 
     sequences: int = knob(
         16, "Sequences", low=1, high=64, step=1, help="How many probe sequences are read.", expert=True

@@ -54,6 +54,7 @@ class ResidualGains(Diagnostic):
         "square of a matrix over Xavier's."
     )
     cost: ClassVar[str] = "costly"
+    usual_ms: ClassVar[float] = 47
 
     sequences: int = knob(
         1, "Sequences", low=1, high=16, step=1, help="How many probe sequences are read.", expert=True

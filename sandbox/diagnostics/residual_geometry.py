@@ -44,6 +44,7 @@ class ResidualGeometry(Diagnostic):
         "at the same tokens, the largest over the samples."
     )
     cost: ClassVar[str] = "costly"
+    usual_ms: ClassVar[float] = 93
 
     sequences: int = knob(
         2, "Sequences", low=1, high=16, step=1, help="How many probe sequences are read.", expert=True

@@ -49,6 +49,11 @@ class Schedule:
         """CPU seconds saved up, negative while a debt is paid back."""
         return self._purse
 
+    @property
+    def unread(self) -> bool:
+        """Whether a kind has its first reading still to come."""
+        return self.share > 0.0 and any(kind not in self._costs for kind in self._turn)
+
     def trained(self, seconds: float) -> None:
         """Training took `seconds` of CPU: a share of it may be spent."""
         self._purse = min(self._purse + self.share * seconds, max(self._purse, self._most()))

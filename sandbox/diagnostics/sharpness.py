@@ -37,6 +37,7 @@ class Sharpness(Diagnostic):
         "2 / eta is no threshold for Adam."
     )
     cost: ClassVar[str] = "costly"
+    usual_ms: ClassVar[float] = 255
 
     tokens: int = knob(
         1024,

@@ -41,6 +41,7 @@ class ThetaByLayer(Diagnostic):
         "of the lower and of the upper end of each row's bracket."
     )
     cost: ClassVar[str] = "costly"
+    usual_ms: ClassVar[float] = 4
 
     exact_to: int = knob(
         MOST_SEARCHED_KEYS,

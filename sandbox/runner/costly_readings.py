@@ -4,6 +4,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,7 @@ class CostlyReadings:
         if unit is None:
             return
         most = self._schedule.most(left) if self._schedule.cost(unit) is None else np.inf
+        import_module("torch._dynamo")  # or every forked process that differentiates would, for a second
         try:
             looked = views()
             n_pieces = sum(len(view.seeds) for view in looked)
@@ -94,9 +96,11 @@ class CostlyReadings:
     ) -> bool:
         """Read `kinds` of `views()`, made beside the training, for `then`, on the same account.
 
-        False where there is no room for it now; `on_credit` needs no money, but that nothing is under way.
+        False where there is no room for it now: something is under way or owed, or a diagnostic has its first
+        reading to come. `on_credit` looks at the former alone.
         """
-        if not self.idle or (self._schedule.purse < 0.0 and not on_credit):
+        waits = self._schedule.purse < 0.0 or self._schedule.unread
+        if not self.idle or (waits and not on_credit):
             return False
         try:
             side = SideReading(kinds, views, n_pieces)
@@ -193,7 +197,8 @@ class CostlyReadings:
 
 def _units() -> dict[str, dict[str, Diagnostic]]:
     """Every costly diagnostic, under the name of the turn it takes."""
-    costly = {kind: variant() for kind, variant in Diagnostic.variants.items() if variant.cost == "costly"}
+    found = {kind: variant() for kind, variant in Diagnostic.variants.items() if variant.cost == "costly"}
+    costly = dict(sorted(found.items(), key=lambda item: item[1].usual_ms))
     lead = {kind: group[0] for group in TOGETHER if group[0] in costly for kind in group}
     units: dict[str, dict[str, Diagnostic]] = {}
     for kind, diagnostic in costly.items():

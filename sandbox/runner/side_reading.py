@@ -45,9 +45,9 @@ class SideReading:
     """One reading of `kinds` on `views()` under way, forked from this process; `n_pieces` seeds in all.
 
     The child has by the fork what `views` needs: nothing is sent to it, and nothing it does reaches training.
-    It is left after the first piece that shows it to cost more than `most` CPU seconds, at the latest once
-    it has spent them. On a machine
-    with a GPU in use, torch forbids gradients in a forked process; what needs them answers so.
+    It is left after the piece that shows it to cost more than `most` CPU seconds (the first one also works
+    out what all share), at the latest once it has spent them. On a machine with a GPU in use, torch forbids
+    gradients in a forked process; what needs them answers so.
 
     Raises RunUnavailable where no process can be started.
     """
@@ -135,12 +135,14 @@ def _read(
     except SandboxError as fault:
         connection.send((REFUSED, str(fault)))
         return
-    spent = 0.0
+    spent = first = 0.0
     for done, of in reading:
         spent = time.process_time() - began
         connection.send((PIECE, done, of, spent))
-        if done < of and spent / done * of > most:
-            connection.send((TOO_DEAR, spent, spent / done * of))
+        first = first or spent  # which has in it what is worked out once
+        whole = first + (spent - first) / (done - 1) * (of - 1) if done > 1 else first
+        if done < of and whole > most:
+            connection.send((TOO_DEAR, spent, whole))
             return
     taken: list[dict[str, Any]] = [
         {kind: encode(answer) for kind, answer in answers.items()} for answers in reading.answers

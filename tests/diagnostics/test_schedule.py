@@ -120,3 +120,11 @@ def test_leaving_a_reading_early_cancels_the_rest() -> None:
     next(iter(pieces))
     assert not pieces.done
     assert joined([NotApplicable("no")]) == NotApplicable("no")
+
+
+def test_a_kind_is_unread_until_its_cost_is_known() -> None:
+    schedule = Schedule(["a", "b"])
+    schedule.spent("a", 0.1)
+    assert schedule.unread
+    schedule.estimate("b", 9.0, 0.1)
+    assert not schedule.unread and not Schedule(["a"], share=0.0).unread

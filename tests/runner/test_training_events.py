@@ -109,10 +109,17 @@ def test_phases_are_told_with_their_rule(spiking: tuple[Run, Run]) -> None:
 def test_a_question_aside_is_answered_without_taking_a_turn(tmp_path: Path) -> None:
     with RunWriter.open(tmp_path / "run", tiny_experiment().to_plain()) as writer:
         costly = CostlyReadings(writer, 100)
+        assert not costly.aside(SINGULAR, lambda: [random_view()], 3, [].append)  # the others go first
+        for kind in list(costly._schedule._turn):
+            costly._schedule.drop(kind)
         heard: list[object] = []
         assert costly.aside(SINGULAR, lambda: [random_view()], 3, heard.append)
         assert not costly.aside(SINGULAR, lambda: [random_view()], 3, heard.append)  # one is under way
         while not costly.idle:
             costly.collect(3)
         assert len(heard) == 1
-        assert all(kind not in SINGULAR for kind in costly._schedule._turn) and costly._schedule.purse < 0
+        assert costly._schedule._turn == [] and costly._schedule.purse < 0
+        assert not costly.aside(SINGULAR, lambda: [random_view()], 3, heard.append)
+        assert costly.aside(SINGULAR, lambda: [random_view()], 3, heard.append, on_credit=True)
+        costly.wait(3, 20.0)
+        assert len(heard) == 2
