@@ -52,7 +52,7 @@ def show(found: "Run") -> None:
     sys.stdout.write(f"{found.path}\n")
     for sentence in [*found.notes, *engine_sentences(found.meta("engines"))]:
         sys.stdout.write(f"{sentence}\n")
-    heading = ["arm", "n", "test accuracy", "difference", "reached", "median step", "s/step", "diverged"]
+    heading = ["arm", "n", "held-out accuracy", "difference", "reached", "median step", "s/step", "diverged"]
     rows = [heading]
     for arm in summarize(found):
         difference = "-"

@@ -235,7 +235,7 @@ def _report(study: "Study", as_json: bool) -> int:
         return 1 if failed else 0
     from sandbox.store.study_table import final_table
 
-    lines = [["point", "state", "arm", "seeds", "test accuracy", "test loss"]]
+    lines = [["point", "state", "arm", "seeds", "held-out accuracy", "held-out loss"]]
     for row in final_table(study, [one.state for one in now]):
         lines.append([
             _values(row.values), row.state, row.arm, str(row.n),

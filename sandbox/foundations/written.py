@@ -8,14 +8,17 @@ def whole(n: float) -> str:
     return f"{n:,.0f}"
 
 
-def percent(share: float, digits: int = 1) -> str:
-    """98.4 %; 100 % only where all of it is meant, never by rounding."""
+def percent(share: float, digits: int = 1, column: bool = False) -> str:
+    """98.4 %; 100 % only where all of it is meant, never by rounding.
+
+    In a `column` or list of such numbers all have the same digits: 98.0 % beside 98.4 %.
+    """
     if not math.isfinite(share):
         return "not a number"
     rounded = f"{100 * share:.{digits}f}"
     if float(rounded) == 100 and share < 1:
         rounded = f"{100 - 10**-digits:.{digits}f}"
-    return f"{rounded.removesuffix('.0')} %"
+    return f"{rounded if column else rounded.removesuffix('.0')} %"
 
 
 def points(difference: float) -> str:

@@ -39,17 +39,17 @@ class FinalRow:
 
     @property
     def n(self) -> int:
-        """Seeds with a finite test loss."""
+        """Seeds with a finite held-out loss."""
         return int(np.isfinite(self.final["test_loss"]).sum()) if "test_loss" in self.final else 0
 
     @property
     def accuracy(self) -> float | None:
-        """Mean test accuracy over the seeds that did not diverge."""
+        """Mean held-out accuracy over the seeds that did not diverge."""
         return self.mean("test_accuracy")
 
     @property
     def loss(self) -> float | None:
-        """Mean test loss over the seeds that did not diverge."""
+        """Mean held-out loss over the seeds that did not diverge."""
         return self.mean("test_loss")
 
     def mean(self, metric: str) -> float | None:

@@ -10,7 +10,7 @@ from sandbox.store.forks import begun_at
 from sandbox.store.run_reader import Run
 
 TARGET = 0.98
-"""Test accuracy that counts as solved unless the caller names another."""
+"""Held-out accuracy that counts as solved unless the caller names another."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +21,7 @@ class ArmSummary:
     n: int
     target: float
     reached: int
-    """Seeds whose test accuracy reached `target` at an evaluation."""
+    """Seeds whose held-out accuracy reached `target` at an evaluation."""
     median_step: float | None
     """Median over those seeds of the first evaluation step at the target, with its range beside it."""
     first_step: int | None
@@ -29,11 +29,11 @@ class ArmSummary:
     final_step: int | None
     """Step of the evaluation behind the final accuracies."""
     final_accuracy: float | None
-    """Mean test accuracy there over the seeds that did not diverge."""
+    """Mean held-out accuracy there over the seeds that did not diverge."""
     reference: str
     """The arm that `difference` is taken from."""
     difference: PairedDifference | None
-    """Final test accuracy less that of the same seed of `reference`; None for the reference itself."""
+    """Final held-out accuracy less that of the same seed of `reference`; None for the reference itself."""
     seconds_per_step: float | None
     """Training seconds of the arm per step, all its seeds together."""
     diverged: int

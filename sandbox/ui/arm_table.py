@@ -25,7 +25,7 @@ def _row(line: ArmSummary, standard: float | None) -> tuple[str, ...]:
         str(line.n),
         f"{line.reached} of {line.n}",
         _steps(line),
-        "not yet" if line.final_accuracy is None else percent(line.final_accuracy),
+        "not yet" if line.final_accuracy is None else percent(line.final_accuracy, column=True),
         difference(line),
         _pace(line, standard),
         str(line.diverged),

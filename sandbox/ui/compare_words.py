@@ -53,7 +53,7 @@ def number(metric: str, value: float) -> str:
     """A value of the metric."""
     if math.isnan(value):
         return "none"
-    return percent(value) if is_share(metric) else f"{value:.4g}"
+    return percent(value, column=True) if is_share(metric) else f"{value:.4g}"
 
 
 def gap(metric: str, value: float) -> str:

@@ -126,6 +126,8 @@ def _numbers(entry: Entry, metric: str) -> str:
     title = escaped(shown if shown in gallery_filter.DERIVED else metric_title(shown))
     if not parts:
         return f"{title}: none" if entry.card.arms else ""
+    if metric not in gallery_filter.BY_TIME and "accuracy" in metric.lower() and len(parts) > 1:
+        title += ", sorted by the best arm"
     more = f" and {len(parts) - MOST_ARMS_SHOWN} more" if len(parts) > MOST_ARMS_SHOWN else ""
     return f"{title}: {', '.join(parts[:MOST_ARMS_SHOWN])}{more}"
 
@@ -139,7 +141,7 @@ def written(metric: str, value: float) -> str:
     if metric == gallery_filter.SECONDS:
         return duration(value)
     if "accuracy" in metric.lower():
-        return percent(value)
+        return percent(value, column=True)
     return whole(value) if value == int(value) and abs(value) < 1e9 else f"{value:.4g}"
 
 

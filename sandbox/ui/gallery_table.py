@@ -24,14 +24,14 @@ def table(found: list[Entry], wish: Wish, lineage: Lineage) -> None:
     key = table_key(ids)
     ticked = [ids.index(run) for run in gallery_card.chosen() if run in ids]
     share = "accuracy" in metric.lower()
-    heading = title_of(metric)
+    heading = heading_of(metric, wish)
     event: Any = st.dataframe(
         {**_columns(found, wish, metric, lineage), **_settings(differing)},
         hide_index=True,
         on_select=lambda: _tick(key, ids),
         selection_mode="multi-row",
         selection_default={"selection": {"rows": ticked}},
-        column_config={heading: st.column_config.NumberColumn(format="%g %%")} if share else None,
+        column_config={heading: st.column_config.NumberColumn(format="%.1f %%")} if share else None,
         key=key,
         height=min(640, 38 + 35 * max(1, len(found))),
         alt=f"{count(len(found), 'run')} with {heading} and the settings that differ",
@@ -61,6 +61,15 @@ def title_of(metric: str) -> str:
     return metric if metric in known else named.metric_title(metric)
 
 
+def heading_of(metric: str, wish: Wish) -> str:
+    """The heading of the metric's column: of a number that every arm has, whose it is."""
+    if metric in OF_RUNS:
+        return title_of(metric)
+    which = "least of the arms" if wish.least_first else "greatest of the arms"
+    best = "accuracy" in metric.lower() and not wish.least_first
+    return f"{title_of(metric)}, {'best arm' if best else which}"
+
+
 def _columns(found: Sequence[Entry], wish: Wish, metric: str, lineage: Lineage) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {
         "Run": [entry.name for entry in found],
@@ -72,8 +81,8 @@ def _columns(found: Sequence[Entry], wish: Wish, metric: str, lineage: Lineage) 
         columns[title_of(metric)] = [None if value != value else value for value in values]
     else:
         best = [gallery_filter.best(entry, metric, wish.arms, wish.least_first) for entry in found]
-        columns[title_of(metric)] = [_shown(metric, one[0]) if one else None for one in best]
-        columns["of the arm"] = [one[1] if one else "" for one in best]
+        columns[heading_of(metric, wish)] = [_shown(metric, one[0]) if one else None for one in best]
+        columns["Of the arm"] = [one[1] if one else "" for one in best]
     columns["Tags"] = [", ".join(entry.labels.tags) for entry in found]
     came = [lineage.of(entry) for entry in found]
     return columns | ({"Comes from": came} if any(came) else {})

@@ -103,9 +103,11 @@ def _points(study: Study, seen: list[str]) -> None:
     st.progress(min(1.0, left.share), text=f"{left.words}{more}")
     rows = final_table(study, states)
     settings = " | ".join(escaped(setting_title(key)) for key in study.keys)
+    numeric = [all(number_of(row.values.get(key)) is not None for row in rows) for key in study.keys]
+    sides = ["--:", *("--:" if one else ":--" for one in numeric), ":--", "--:", ":--", "--:"]
     lines = [
         f"| Point | {settings} | State | Step | Arm | Seeds | {' | '.join(METRICS.values())} |",
-        "|---" * (6 + len(study.keys) - 1 + len(METRICS)) + "|",
+        f"|{'|'.join([*sides, *('--:' for _ in METRICS)])}|",
     ]
     for row in rows:
         one = now[row.point]
@@ -118,7 +120,8 @@ def _points(study: Study, seen: list[str]) -> None:
             code(row.arm), f"{row.n} of {len(row.seeds)}", *numbers,
         ]  # fmt: skip
         lines.append(f"| {' | '.join(cells)} |")
-    st.markdown("\n".join(lines))
+    with st.container(key="study.table"):
+        st.markdown("\n".join(lines))
     for number, one in enumerate(now, 1):
         if one.state in ("failed", "damaged"):
             st.caption(f"Point {number}: {escaped(one.reason)}")

@@ -24,9 +24,12 @@ def escaped(text: str) -> str:
     return _PUNCTUATION.sub(r"\\\1", _unparted(_BREAKS.sub(" ", text).strip()))
 
 
-def percent(share: float, digits: int = 1) -> str:
-    """98.4 %, never parted at the end of a line; 100 % only where all of it is meant, never by rounding."""
-    return _unparted(written.percent(share, digits))
+def percent(share: float, digits: int = 1, column: bool = False) -> str:
+    """98.4 %, never parted at the end of a line; 100 % only where all of it is meant, never by rounding.
+
+    In a `column` or list of such numbers all have the same digits.
+    """
+    return _unparted(written.percent(share, digits, column))
 
 
 def _unparted(text: str) -> str:

@@ -78,4 +78,6 @@ def test_progress_goes_to_standard_error_where_it_is_asked_for(
 def test_a_run_of_one_seed_is_shown(tmp_path: Path, capsys: CapSys) -> None:
     sandbox.train(sandbox.load({**tiny(steps=2), "seeds": [0]}), out=tmp_path / "one")
     assert main(["show", str(tmp_path / "one")]) == 0
-    assert "spectral:shift=0.5" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "spectral:shift=0.5" in said
+    assert "held-out accuracy" in said and "test accuracy" not in said  # the pages' word

@@ -26,6 +26,12 @@ def test_a_share_is_written_in_percent_and_100_means_all(share: float, digits: i
     assert abs(float(words.removesuffix(" %")) / 100 - share) <= 10**-digits / 100
 
 
+@given(st.floats(0, 1))
+def test_shares_below_one_another_have_the_same_digits_and_only_a_whole_one_is_100(share: float) -> None:
+    words = percent(share, column=True)
+    assert re.fullmatch(r"\d{1,3}\.\d %", words) and (words == "100.0 %") == (share == 1)
+
+
 def test_a_share_that_is_none_is_said() -> None:
     assert percent(float("nan")) == percent(float("inf")) == "not a number"
     assert (points(0.104), points(-0.001), points(0.0001)) == ("+10.4", "−0.1", "0.0")

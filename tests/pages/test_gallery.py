@@ -69,7 +69,8 @@ def test_the_table_names_the_arm_of_its_number_and_writes_settings_in_words(
     with open_run(run_path("first-test-run")) as run:
         last = {arm: run.group_curve("test_accuracy", arm)[1][-1].mean() for arm in run.arms}
     best = max(last, key=last.__getitem__)
-    assert row["of the arm"] == best and row["Held-out accuracy"] == pytest.approx(100 * last[best], abs=0.05)
+    assert row["Of the arm"] == best
+    assert row["Held-out accuracy, best arm"] == pytest.approx(100 * last[best], abs=0.05)
     forked = table[table["Run"] == "forked-run"].iloc[0]
     assert forked["Comes from"] == "fork of third-test-run at step 1,200"
     assert forked["Goes on from"] == "third-test-run at step 1,200" and forked["Steps"] == "2,000"

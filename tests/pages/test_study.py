@@ -46,6 +46,7 @@ def test_a_study_lists_its_points_and_what_they_came_to(open_page: Open, study: 
     table = next(element.value for element in app.markdown if element.value.startswith("| Point"))
     lines = table.splitlines()
     assert len(lines) == 2 + 2 * 2 and len({line.count("|") for line in lines}) == 1
+    assert lines[1].split("|")[1:-1] == ["--:", "--:", ":--", "--:", ":--"] + ["--:"] * 5  # numbers right
     assert "| 1 | 4 | Done | 4 of 4 | `standard` | 2 of 2 |" in table and "Not begun" in table
     assert len(app.get("plotly_chart")) == 1
 

@@ -146,7 +146,7 @@ def _report(run: Run) -> str:
 
 def _arm_rows(arms: Iterable[ArmSummary]) -> list[tuple[Any, ...]]:
     rows: list[tuple[Any, ...]] = [
-        ("arm", "seeds", "test accuracy", "difference", "reached", "median step", "s/step", "diverged")
+        ("arm", "seeds", "held-out accuracy", "difference", "reached", "median step", "s/step", "diverged")
     ]
     for arm in arms:
         rows.append((
