@@ -67,7 +67,7 @@ export class Happenings {
   tell(context, theme, view, top, width, height) {
     const spikes = this.places.filter((place) => place.spike).sort((a, b) => b.step - a.step);
     context.textAlign = "left";
-    for (let i = 0, y = top; i < spikes.length && y < height - 4; i++, y += 32) {
+    for (let i = 0, y = top; i < spikes.length && y + 15 < height - 6; i++, y += 32) {
       context.fillStyle = theme.text;
       context.fillText(spikes[i].label, 2, y);
       context.fillStyle = theme.faint;

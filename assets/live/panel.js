@@ -162,7 +162,9 @@ export class Panel {
     const shown = declared.curves.filter((c) => chart.shown.has(c.column));
     if (shown.some((c) => view.model.hello.arms.some((_, a) => view.model.get(c.column, a)?.n))) return "";
     const without = view.model.meta(declared.reading, arm)?.without || {};
-    return shown.map((c) => without[c.column.slice(c.column.indexOf("/") + 1)]).filter(Boolean)[0] || "";
+    // A reason may stand for all columns of a matrix: "query" for "query largest".
+    const reasons = shown.map(({ column }) => Object.entries(without).find(([name]) => `${column.slice(column.indexOf("/") + 1)} `.startsWith(`${name} `))?.[1]);
+    return reasons.find(Boolean) || "";
   }
 
   // What is to be said where nothing has been read so far.

@@ -8,7 +8,8 @@ export class Section {
     const id = `acs-section-${name.replace(/\W+/g, "-").toLowerCase()}`;
     this.button = el("button", { type: "button", class: "acs-unfold", "aria-expanded": "false", "aria-controls": id, onclick: () => this.unfold(!this.open) },
       el("span", {}, name), el("small", {}, panels.map(({ declared }) => declared.title).join(" · ")));
-    this.grid = el("div", { class: "acs-grid", id, hidden: true }, ...panels.map((panel) => panel.node));
+    const curves = panels.some(({ declared }) => declared.renderer === "curves"), places = panels.length + panels.filter(({ declared }) => declared.renderer === "happenings").length;
+    this.grid = el("div", { class: curves && places === 5 ? "acs-grid acs-five" : "acs-grid", id, hidden: true }, ...panels.map((panel) => panel.node));
     this.node = el("section", { class: "acs-section", "data-section": name }, this.button, this.grid);
     for (const panel of panels) panel.folded = true;
   }
