@@ -88,7 +88,9 @@ def planned(arguments: argparse.Namespace) -> "Study":
     for number, point in enumerate(sweep.points, 1):
         plain = point.experiment.to_plain()
         found = estimate(point.experiment, count_parameters(point.experiment))
-        cost = {"flops": found.flops, "bytes": found.bytes, "storage": found.storage}
+        cost = {
+            "flops": found.flops, "bytes": found.bytes, "storage": found.storage, "torch": found.torch,
+        }  # fmt: skip
         try:
             refuse_beyond(plain, cost, arguments.device)
         except SandboxError as error:

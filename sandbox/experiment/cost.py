@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from sandbox.engine.choice import choose_engine
 from sandbox.experiment.experiment import Experiment
 from sandbox.experiment.schedule import snapshot_budget
 from sandbox.experiment.setting import ArmSetting
@@ -28,11 +29,15 @@ class Cost:
     parameters: dict[str, int]
     storage: float
     """Bytes of the run's folder when it is done."""
+    torch: float = 0.0
+    """Share of the operations in arms that the torch engine trains on the CPU."""
 
 
 def estimate(experiment: Experiment, parameters: dict[str, int]) -> Cost:
     """Estimate the cost, `parameters` being the count of each arm by name."""
-    flops = sum(_flops_per_step(experiment.setting(name), n) for name, n in parameters.items())
+    each = {name: _flops_per_step(experiment.setting(name), n) for name, n in parameters.items()}
+    flops = sum(each.values())
+    torch = sum(each[name] for name in each if choose_engine(experiment.setting(name)).engine == "torch")
     n_seeds = len(experiment.seeds)
     data = n_seeds * experiment.task.n_tokens * _rows(experiment) * len(parameters)
     state = 4 * STATE_COPIES * n_seeds * sum(parameters.values())
@@ -42,6 +47,7 @@ def estimate(experiment: Experiment, parameters: dict[str, int]) -> Cost:
         float(data + state + activations),
         parameters,
         _storage(experiment, parameters),
+        torch / flops,
     )
 
 

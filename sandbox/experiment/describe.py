@@ -94,7 +94,7 @@ def check(plain: Any) -> dict[str, Any]:
         "error": None,
         "plain": experiment.to_plain(),
         "arms": arms,
-        "cost": {"flops": cost.flops, "bytes": cost.bytes, "storage": cost.storage},
+        "cost": {"flops": cost.flops, "bytes": cost.bytes, "storage": cost.storage, "torch": cost.torch},
         "engines": {
             device: {name: choose_engine(setting, device).to_plain() for name, setting in settings.items()}
             for device in DEVICES

@@ -80,7 +80,7 @@ class Checking:
 
     def _keep_pace(self, answer: str) -> None:
         found = json.loads(answer)
-        if isinstance(found, dict) and "line" in found:
+        if isinstance(found, dict) and "lines" in found:
             self._write("INSERT OR REPLACE INTO facts VALUES (?, ?)", (pace.WARM_UP, answer))
 
     def _succeed(self) -> None:

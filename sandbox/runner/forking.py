@@ -1,7 +1,7 @@
 """Forking: makes the folder of a run that goes on from another, with all it needs when that one is gone."""
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,18 +33,18 @@ def enqueue_fork(
     owner: str,
     device: str = "cpu",
     *,
-    flops: float | None = None,
+    cost: Mapping[str, float] | None = None,
     keeps_on: bool = False,
 ) -> str:
     """Make the run that `plain`, as the trainer has checked it, asks for, and put it in the queue; its id.
 
-    `flops` is what the check answered for all of its steps; `keeps_on` as the queue has it.
+    `cost` is what the check answered for all of its steps; `keeps_on` as the queue has it.
     """
     run_id = new_run_id()
     folder = run_path(run_id)
     try:
         make_folder(folder, parent, plain)
-        return queue.enqueue(plain, owner, device=device, run_id=run_id, flops=flops, keeps_on=keeps_on)
+        return queue.enqueue(plain, owner, device=device, run_id=run_id, cost=cost, keeps_on=keeps_on)
     except SandboxError:
         shutil.rmtree(folder, ignore_errors=True)
         raise

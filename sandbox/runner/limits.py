@@ -44,8 +44,8 @@ def limits() -> Limits:
 def refuse_beyond(plain: Mapping[str, Any] | None, cost: Mapping[str, float], device: str = "cpu") -> None:
     """Raise InvalidExperiment, one sentence, where `plain` with its `cost` is beyond what this server gives.
 
-    `cost` holds flops, bytes and storage as `sandbox.experiment.cost` estimates them; what is missing is not
-    asked. Without `plain` only the room is looked at, such as that of a whole study.
+    `cost` holds flops, bytes, storage and torch's share as `sandbox.experiment.cost` estimates them; what is
+    missing is not asked. Without `plain` only the room is looked at, such as that of a whole study.
     """
     most, storage = limits(), cost.get("storage", 0.0)
     if plain is not None:
@@ -78,7 +78,8 @@ def _refuse_run(plain: Mapping[str, Any], cost: Mapping[str, float], device: str
         )
     if "flops" in cost:
         with queue.catalogue_connection() as connection:
-            guess = pace.read_pace(connection).guess(plain, cost["flops"] / steps, device)
+            known = pace.read_pace(connection)
+        guess = known.guess(plain, cost["flops"] / steps, device, cost.get("torch", 0.0))
         seconds = guess.seconds * steps
         if seconds > most.seconds:
             raise InvalidExperiment(

@@ -35,11 +35,14 @@ def outlook(run_id: str) -> Outlook | None:
         return _outlook(connection, order, run_id, _seconds(connection, pace.read_pace(connection)))
 
 
-def outlook_of_new(plain: Mapping[str, Any], flops: float, owner: str, device: str = "cpu") -> Outlook:
-    """That of the complete experiment `plain`, were it asked for now; `flops` as a check of it answered."""
+def outlook_of_new(
+    plain: Mapping[str, Any], cost: Mapping[str, float], owner: str, device: str = "cpu"
+) -> Outlook:
+    """That of the complete experiment `plain`, were it asked for now; `cost` as a check of it answered."""
     with queue.catalogue_connection() as connection:
         known = pace.read_pace(connection)
-        guess = known.guess(plain, flops / max(1, plain["steps"]), device)
+        flops = cost["flops"] / max(1, plain["steps"])
+        guess = known.guess(plain, flops, device, cost.get("torch", 0.0))
         seconds = _seconds(connection, known) | {NEW: guess.seconds * plain["steps"]}
         order = _order_with(connection, owner)
         return _outlook(connection, order, NEW, seconds, guess.basis)
@@ -70,14 +73,15 @@ def _outlook(
 def _seconds(connection: sqlite3.Connection, known: Pace) -> dict[str, float]:
     """What each run that runs or waits still takes."""
     found = {}
-    for run_id, text, device, step, flops in connection.execute(
-        "SELECT id, plain, device, step, flops FROM runs "
+    for run_id, text, device, step, flops, torch in connection.execute(
+        "SELECT id, plain, device, step, flops, torch FROM runs "
         "WHERE state IN ('queued', 'running', 'stalled', 'paused')"
     ).fetchall():
         plain = json.loads(text)
         steps = plain.get("steps", 0)
-        if flops is None or not isinstance(steps, int) or steps < 1 or not {"task", "model"} <= plain.keys():
+        told = flops is not None and isinstance(steps, int) and steps > 0
+        if not told or not {"task", "model", "arms"} <= plain.keys():
             found[run_id] = UNKNOWN
         else:
-            found[run_id] = known.guess(plain, flops / steps, device).seconds * max(0, steps - step)
+            found[run_id] = known.guess(plain, flops / steps, device, torch).seconds * max(0, steps - step)
     return found

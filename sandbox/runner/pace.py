@@ -16,16 +16,29 @@ TABLES = """
 CREATE TABLE IF NOT EXISTS facts(key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS paces(
     run_id TEXT PRIMARY KEY, device TEXT NOT NULL, family TEXT NOT NULL, same TEXT NOT NULL,
-    flops REAL NOT NULL, seconds REAL NOT NULL, at REAL NOT NULL
+    flops REAL NOT NULL, seconds REAL NOT NULL, at REAL NOT NULL,
+    torch REAL NOT NULL DEFAULT 0, arms INTEGER NOT NULL DEFAULT 1
 );
 """
-"""In runs/catalogue.sqlite: what was measured; flops and seconds are of one step of all arms and seeds."""
+"""In runs/catalogue.sqlite: what was measured; flops and seconds are of one step of all arms and seeds, torch
+is the share of the operations that the torch engine did."""
 
-WARM_UP = "warm-up of both engines"
+ADDED = {
+    "torch": "ALTER TABLE paces ADD COLUMN torch REAL NOT NULL DEFAULT 0",
+    "arms": "ALTER TABLE paces ADD COLUMN arms INTEGER NOT NULL DEFAULT 1",
+}
+"""Columns of `paces` that a queue of an earlier version lacks."""
+
+WARM_UP = "warm-up, a line for each engine"
 """The fact that holds what `sandbox.runner.warm_up` measured."""
 
-ROUGH = (1e-3, 3e10)
-"""Seconds of a step that does nothing, and operations per second, before anything was measured here."""
+NATIVE, TORCH = "native", "torch"
+ROUGH = {NATIVE: (1e-3, 3e10), TORCH: (4e-3, 1e10)}
+"""By engine, before anything was measured here: seconds of an arm's step that does nothing, and operations
+per second."""
+
+MIXED = 0.05
+"""Share of the operations from which on an engine counts as one that takes part."""
 
 KEPT = 400
 """Runs whose pace is remembered."""
@@ -41,13 +54,16 @@ LEAST_STEPS = 20
 
 @dataclass(frozen=True)
 class Past:
-    """What one run took: seconds per step for `flops` operations per step."""
+    """What one run took: seconds per step for `flops` operations per step, all arms and seeds together."""
 
     device: str
     family: str
     same: str
     flops: float
     seconds: float
+    torch: float = 0.0
+    """Share of the operations that the torch engine did."""
+    arms: int = 1
     warm_up: bool = False
     """Whether it is a few steps of the warm-up rather than a run of somebody's."""
 
@@ -62,51 +78,67 @@ class Guess:
 
 @dataclass(frozen=True)
 class Pace:
-    """This machine's pace; `warm_up` holds (flops, seconds) of a step, smallest first."""
+    """This machine's pace; `warm_up` holds by engine (flops, seconds) of an arm's step, smallest first."""
 
-    warm_up: Sequence[tuple[float, float]]
+    warm_up: Mapping[str, Sequence[tuple[float, float]]]
     past: Sequence[Past]
 
-    def guess(self, plain: Mapping[str, Any], flops: float, device: str = "cpu") -> Guess:
-        """How long a step of the experiment `plain` takes, which costs `flops` operations."""
-        family, same = family_of(plain), same_of(plain)
+    def guess(self, plain: Mapping[str, Any], flops: float, device: str = "cpu", torch: float = 0.0) -> Guess:
+        """How long a step of the experiment `plain` takes, which costs `flops` operations.
+
+        `torch` is the share of them in arms that the torch engine trains; on a GPU those are all.
+        """
+        torch = torch if device == "cpu" else 1.0
+        family, same = family_of(plain, torch), same_of(plain)
         known = [past for past in self.past if past.device == device]
         alike = [past for past in known if past.same == same][:NEAREST]
         if alike:
             seconds = median(past.seconds * flops / past.flops for past in alike)
             return Guess(seconds, f"as {_runs(len(alike))} of these settings took here")
-        first = self._unlearned(flops)
+        first = self._unlearned(flops, torch, len(plain["arms"]))
         near = sorted(
             (past for past in known if past.family == family),
             key=lambda past: abs(math.log(past.flops / max(flops, 1.0))),
         )[:NEAREST]
         if near:
-            log = median(math.log(past.seconds / self._unlearned(past.flops)) for past in near)
+            log = median(
+                math.log(past.seconds / self._unlearned(past.flops, past.torch, past.arms)) for past in near
+            )
             runs = sum(not past.warm_up for past in near)
             basis = f"from {_runs(runs)} of this kind here" if runs else WARMED_UP
             return Guess(first * math.exp(log), basis)
-        if self.warm_up:
+        if all(self.warm_up.get(engine) for engine in engines_of(torch)):
             return Guess(first, WARMED_UP)
         return Guess(first, "a first guess, within a factor of five")
 
-    def _unlearned(self, flops: float) -> float:
-        overhead, rate = self._line()
-        return overhead + flops / rate
+    def _unlearned(self, flops: float, torch: float, arms: int) -> float:
+        """By the lines alone: each engine does its share of the operations in its share of the arms."""
+        seconds = 0.0
+        for engine, share in ((NATIVE, 1.0 - torch), (TORCH, torch)):
+            overhead, rate = self._line(engine)
+            seconds += share * (arms * overhead + flops / rate)
+        return seconds
 
-    def _line(self) -> tuple[float, float]:
+    def _line(self, engine: str) -> tuple[float, float]:
         """Seconds of an empty step, and operations per second, through the two ends of the warm-up."""
-        if len(self.warm_up) < 2:
-            return ROUGH
-        (few, quick), (many, slow) = self.warm_up[0], self.warm_up[-1]
+        measured = self.warm_up.get(engine, ())
+        if len(measured) < 2:
+            return ROUGH[engine]
+        (few, quick), (many, slow) = measured[0], measured[-1]
         if slow <= quick or many <= few:
-            return quick, ROUGH[1]
+            return quick, ROUGH[engine][1]
         rate = (many - few) / (slow - quick)
         return max(0.0, quick - few / rate), rate
 
 
-def family_of(plain: Mapping[str, Any]) -> str:
-    """Task and model: runs of one family take similar times for the same operations."""
-    return f"{plain['task']['kind']} | {plain['model']['kind']}"
+def engines_of(torch: float) -> list[str]:
+    """The engines that take part where the torch engine does this share of the operations."""
+    return [engine for engine, share in ((NATIVE, 1.0 - torch), (TORCH, torch)) if share > MIXED]
+
+
+def family_of(plain: Mapping[str, Any], torch: float) -> str:
+    """Task, model and engines: runs of one family take similar times for the same operations."""
+    return f"{plain['task']['kind']} | {plain['model']['kind']} | {' and '.join(engines_of(torch))}"
 
 
 def same_of(plain: Mapping[str, Any]) -> str:
@@ -117,13 +149,18 @@ def same_of(plain: Mapping[str, Any]) -> str:
 
 def read_pace(connection: sqlite3.Connection) -> Pace:
     """What the queue's database knows, the newest runs first."""
-    measured = fact(connection, WARM_UP) or {"line": [], "past": []}
+    measured = fact(connection, WARM_UP) or {"lines": {}, "past": []}
     past = connection.execute(
-        "SELECT device, family, same, flops, seconds FROM paces ORDER BY at DESC LIMIT ?", (KEPT,)
+        "SELECT device, family, same, flops, seconds, torch, arms FROM paces ORDER BY at DESC LIMIT ?",
+        (KEPT,),
     )
-    warm = [(float(flops), float(seconds)) for flops, seconds in measured["line"]]
+    warm = {
+        engine: [(float(flops), float(seconds)) for flops, seconds in line]
+        for engine, line in measured["lines"].items()
+    }
     steps = [
-        Past("cpu", family, same, flops, seconds, True) for family, same, flops, seconds in measured["past"]
+        Past("cpu", family, same, flops, seconds, torch, arms, warm_up=True)
+        for family, same, flops, seconds, torch, arms in measured["past"]
     ]
     return Pace(warm, [*(Past(*row) for row in past), *steps])
 
@@ -136,14 +173,19 @@ def remember(
     flops: float,
     seconds: float,
     steps: int,
+    torch: float = 0.0,
 ) -> None:
     """Take in that `steps` of `flops` operations each took `seconds`; too few of them are of no use."""
     if steps < LEAST_STEPS or not (flops > 0 and seconds > 0):
         return
     connection.execute(
-        "INSERT OR REPLACE INTO paces VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (run_id, device, family_of(plain), same_of(plain), flops, seconds / steps, time.time()),
-    )
+        "INSERT OR REPLACE INTO paces(run_id, device, family, same, flops, seconds, at, torch, arms) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            run_id, device, family_of(plain, torch), same_of(plain), flops, seconds / steps, time.time(),
+            torch, len(plain["arms"]),
+        ),
+    )  # fmt: skip
     connection.execute(
         "DELETE FROM paces WHERE at < (SELECT min(at) FROM (SELECT at FROM paces ORDER BY at DESC LIMIT ?))",
         (KEPT,),

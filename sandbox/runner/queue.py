@@ -6,7 +6,7 @@ Pages ask, the supervisor answers; this module needs no torch.
 import json
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,9 +50,11 @@ ADDED = {
     "flops": "ALTER TABLE runs ADD COLUMN flops REAL",
     "keeps_on": "ALTER TABLE runs ADD COLUMN keeps_on INTEGER NOT NULL DEFAULT 0",
     "began": "ALTER TABLE runs ADD COLUMN began REAL",
+    "torch": "ALTER TABLE runs ADD COLUMN torch REAL NOT NULL DEFAULT 0",
 }
 """Columns of `runs` that a queue of an earlier version lacks: operations of the whole run where they are
-known, whether it trains on when nobody watches and others wait, and when its last worker began."""
+known, whether it trains on when nobody watches and others wait, when its last worker began, and the share of
+the operations in arms that the torch engine trains."""
 
 
 @dataclass(frozen=True)
@@ -99,10 +101,11 @@ def open_catalogue(runs: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=NORMAL")
         connection.executescript(SCHEMA)
-        known = {row[1] for row in connection.execute("PRAGMA table_info(runs)")}
-        for column in ADDED.keys() - known:
-            with suppress(sqlite3.OperationalError):  # somebody else has just added it
-                connection.execute(ADDED[column])
+        for asked, added in (("PRAGMA table_info(runs)", ADDED), ("PRAGMA table_info(paces)", pace.ADDED)):
+            known = {row[1] for row in connection.execute(asked)}
+            for column in added.keys() - known:
+                with suppress(sqlite3.OperationalError):  # somebody else has just added it
+                    connection.execute(added[column])
     except (OSError, sqlite3.Error) as error:
         raise RunUnavailable(
             f"The queue {runs / 'catalogue.sqlite'} cannot be opened ({error}); "
@@ -118,12 +121,12 @@ def enqueue(
     device: str = "cpu",
     run_id: str | None = None,
     *,
-    flops: float | None = None,
+    cost: Mapping[str, float] | None = None,
     keeps_on: bool = False,
 ) -> str:
     """Ask for a run of the experiment `plain`; returns its id at once. The worker validates it again.
 
-    With `run_id` its folder may be there already, such as that of a run that goes on from another. `flops`
+    With `run_id` its folder may be there already, such as that of a run that goes on from another. `cost`
     is what a check of it answered; `keeps_on` lets it train on unwatched while others wait. A run that goes
     on from another waits at the step it begins with, so that its steps before count for nothing.
     """
@@ -135,12 +138,13 @@ def enqueue(
     RunControl(folder, create=True).close()  # so that a queued run can be paused or stopped before it starts
     with catalogue_connection() as connection:
         connection.execute(
-            "INSERT INTO runs(id, owner, name, plain, device, state, created, flops, keeps_on, step) "
+            "INSERT INTO runs(id, owner, name, plain, device, state, created, flops, torch, keeps_on, step) "
             "VALUES (?, ?, ?, ?, ?, 'queued', max(?, coalesce((SELECT max(created) FROM runs WHERE "
-            "state = 'queued'), 0) + 1e-5), ?, ?, ?)",  # in order, also after the clock was set back
+            "state = 'queued'), 0) + 1e-5), ?, ?, ?, ?)",  # in order, also after the clock was set back
             (
                 run_id, owner[:200], (name or run_id.rsplit("-", 1)[0])[:200], text, device, time.time(),
-                flops, int(keeps_on), begun_at(plain),
+                cost and cost["flops"], cost.get("torch", 0.0) if cost else 0.0, int(keeps_on),
+                begun_at(plain),
             ),
         )  # fmt: skip
     return run_id

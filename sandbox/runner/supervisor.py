@@ -231,7 +231,7 @@ class Supervisor:
         worker.close()
         self._freed = True
         if worker.pace is not None:
-            self._remember(run_id, *worker.pace)
+            self._remember(run_id, worker.pace)
         was = self._making_way.pop(run_id, None)
         if was is not None and state == "stopped":
             if was != "paused":  # one that had stalled was to train, too
@@ -246,14 +246,14 @@ class Supervisor:
         )
         self._dirty = True
 
-    def _remember(self, run_id: str, flops: float, seconds: float, steps: int) -> None:
+    def _remember(self, run_id: str, measured: tuple[float, float, int, float]) -> None:
         """Learn how long such a run takes here."""
         plain, device = self._catalogue.execute(
             "SELECT plain, device FROM runs WHERE id = ?", (run_id,)
         ).fetchone()
         try:
             with self._catalogue:
-                pace.remember(self._catalogue, run_id, json.loads(plain), device, flops, seconds, steps)
+                pace.remember(self._catalogue, run_id, json.loads(plain), device, *measured)
         except sqlite3.Error as error:
             log.error("the pace of run %s could not be written: %s", run_id, error)
 

@@ -83,7 +83,9 @@ def progress(study: Study, now: Sequence[Standing], workers: int | None = None) 
         total += flops
         done += flops * (one.step / one.steps)
         if one.state not in ("done", "failed"):
-            step = known.guess(point.plain, flops / one.steps, study.device).seconds
+            step = known.guess(
+                point.plain, flops / one.steps, study.device, point.cost.get("torch", 0.0)
+            ).seconds
             seconds = step * (one.steps - one.step)
             left, longest = left + seconds, max(longest, seconds)
     return Progress(
@@ -109,7 +111,7 @@ def hand_in(study: Study) -> int:
             name = f"{study.name} {number}"
             queue.enqueue(
                 point.plain, study.owner, name, study.device, point.run,
-                flops=point.cost["flops"], keeps_on=True,
+                cost=point.cost, keeps_on=True,
             )  # fmt: skip
     return n
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.foundations.errors import RunUnavailable
+from sandbox.runner import steering
 from sandbox.runner.queue import catalogue_connection
 from sandbox.store.folder import LOCK, run_path, runs_root, write_whole
 from sandbox.store.schema import named_faults
@@ -27,15 +28,17 @@ SLIP = "deleted.json"
 ACTIVE = ("queued", "running", "paused", "stalled")
 COLUMNS = (
     "id", "owner", "name", "plain", "device", "state", "reason", "created", "started", "finished",
-    "attempt", "step", "flops", "keeps_on", "began",
+    "attempt", "step", "flops", "keeps_on", "began", "torch",
 )  # fmt: skip
+LATER = {"torch": 0.0}
+"""Of those the ones that a run deleted under an earlier version lacks, and what they are then."""
 _FIND = (
     "SELECT id, owner, name, plain, device, state, reason, created, started, finished, attempt, step, "
-    "flops, keeps_on, began FROM runs WHERE id = ?"
+    "flops, keeps_on, began, torch FROM runs WHERE id = ?"
 )
 _PUT = (
     "INSERT INTO runs(id, owner, name, plain, device, state, reason, created, started, finished, "
-    "attempt, step, flops, keeps_on, began) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "attempt, step, flops, keeps_on, began, torch) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 
 log = logging.getLogger(__name__)
@@ -80,8 +83,11 @@ def delete(run_id: str, by: str, root: Path | None = None) -> None:
             raise
 
 
-def restore(run_id: str, root: Path | None = None) -> None:
-    """Put a run from the trash back where it was; RunUnavailable where it is gone, or its place is taken."""
+def restore(run_id: str, by: str, root: Path | None = None) -> None:
+    """Put a run from the trash back where it was.
+
+    RunUnavailable where it is gone, its place is taken, or `by` may not steer it.
+    """
     root = root or runs_root()
     found = next((run for run in deleted(root) if run.id == run_id), None)
     if found is None:
@@ -90,6 +96,9 @@ def restore(run_id: str, root: Path | None = None) -> None:
     if target.exists():
         raise RunUnavailable(f"There is another run {run_id} now; rename or delete that one first.")
     row = _slip(found.folder).get("queue")
+    owner = str(row.get("owner", "")) if isinstance(row, dict) else ""
+    if refused := steering.refusal(owner, by):
+        raise RunUnavailable(refused)
     with named_faults(found.folder):
         os.rename(found.folder, target)
     _put_into_queue(row, root)
@@ -161,6 +170,8 @@ def _take_from_queue(run_id: str, by: str, root: Path) -> dict[str, Any] | None:
 
 
 def _put_into_queue(row: Any, root: Path) -> None:
+    if isinstance(row, dict):
+        row = LATER | row
     if not isinstance(row, dict) or set(row) != set(COLUMNS):
         return
     with catalogue_connection(root) as connection:

@@ -1,4 +1,4 @@
-"""Warm-up: what a step of a small and of a middling experiment takes on this machine, in a second or two."""
+"""Warm-up: what a step of a small and of a middling arm takes on each engine, in some two seconds."""
 
 import time
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from sandbox.experiment.describe import count_parameters
 from sandbox.experiment.experiment import Experiment, load
 from sandbox.experiment.override import override
 from sandbox.experiment.presets import preset
-from sandbox.runner.pace import family_of, same_of
+from sandbox.runner.pace import NATIVE, TORCH, family_of, same_of
 
 ENCODER = "conditioned against standard"
 """Preset whose steps, at two sizes, make the line through which others are guessed."""
@@ -20,20 +20,29 @@ OTHER = "paper default"
 """Preset of another kind of model, which the native engine trains where it is built."""
 
 SECONDS = 0.3
-"""Of each shape, after its first step."""
+"""Of each shape and engine, after its first step."""
 
 
 def warm_up(seconds: float = SECONDS) -> dict[str, Any]:
-    """`line`: (operations, seconds) of a step of two encoders, the smaller first; `past`: of another kind.
+    """`lines`: by engine (operations, seconds) of a step of two encoders, the smaller first.
 
-    Each is the first arm with all its seeds; `past` holds (family, settings, operations, seconds).
+    `past`: (family, settings, operations, seconds, torch's share, arms) of another kind of model. Each is the
+    first arm with all its seeds, on the engine that applies and on torch, which trains what no other can.
     """
     small, large, other = _of_preset(ENCODER, SMALL), _of_preset(ENCODER), _of_preset(OTHER)
-    plain = other.to_plain()
-    return {
-        "line": [_step(small, seconds), _step(large, seconds)],
-        "past": [(family_of(plain), same_of(plain), *_step(other, seconds))],
-    }
+    lines, past, plain = {}, [], other.to_plain()
+    for engine in (NATIVE, TORCH):
+        if engine in (TORCH, engine_of(large)):
+            lines[engine] = [_step(small, engine, seconds), _step(large, engine, seconds)]
+        if engine in (TORCH, engine_of(other)):
+            share = float(engine == TORCH)
+            past.append((family_of(plain, share), same_of(plain), *_step(other, engine, seconds), share, 1))
+    return {"lines": lines, "past": past}
+
+
+def engine_of(experiment: Experiment) -> str:
+    """The engine that applies to the experiment's first arm."""
+    return choose_engine(experiment.setting(experiment.arms[0].name)).engine
 
 
 def _of_preset(name: str, changes: Mapping[str, Any] | None = None) -> Experiment:
@@ -45,11 +54,10 @@ def _of_preset(name: str, changes: Mapping[str, Any] | None = None) -> Experimen
     return load(plain)
 
 
-def _step(experiment: Experiment, seconds: float) -> tuple[float, float]:
+def _step(experiment: Experiment, engine: str, seconds: float) -> tuple[float, float]:
     """Operations and seconds of one step."""
     cost = estimate(experiment, count_parameters(experiment))
-    setting = experiment.setting(experiment.arms[0].name)
-    group = group_for(setting, experiment.seeds, engine=choose_engine(setting).engine)
+    group = group_for(experiment.setting(experiment.arms[0].name), experiment.seeds, engine=engine)
     group.advance(1)
     began, steps = time.perf_counter(), 0
     while time.perf_counter() - began < seconds:

@@ -89,7 +89,7 @@ def _train(
     state, reason = execution.run()
     with open_run(folder) as run:
         seconds, step = float(run.status["seconds"]), int(run.status["step"])
-    tell(connection, ("pace", cost.flops / experiment.steps, seconds, step - begin))
+    tell(connection, ("pace", cost.flops / experiment.steps, seconds, step - begin, cost.torch))
     return state, reason, step
 
 

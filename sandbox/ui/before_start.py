@@ -10,6 +10,7 @@ from sandbox.runner import queue
 from sandbox.runner.engine_words import engine_sentences
 from sandbox.runner.limits import free_bytes, limits, run_budget, stored_bytes
 from sandbox.runner.outlook import outlook_of_new
+from sandbox.runner.steering import ANYBODY
 from sandbox.ui import owner_cookie, session
 from sandbox.ui.settings import Plain
 from sandbox.ui.words import count, duration, escaped, size
@@ -61,7 +62,7 @@ def estimate(plain: Plain) -> None:
 def sentence(answer: dict[str, Any]) -> str:
     """What an experiment that the trainer has found good comes to here."""
     plain = answer["plain"]
-    found = outlook_of_new(plain, answer["cost"]["flops"], session.owner(), session.device())
+    found = outlook_of_new(plain, answer["cost"], session.owner(), session.device())
     extent = " × ".join((
         count(len(plain["seeds"]), "seed"), count(len(plain["arms"]), "arm"), count(plain["steps"], "step"),
     ))  # fmt: skip
@@ -88,7 +89,7 @@ def whose() -> None:
             on_change=session.on_change(OWNER, session.set_owner),
             help="Owners take turns. It is no login: anybody may use any name. This browser remembers it.",
         )
-        owner_cookie.keep("" if session.owner() == session.ANYBODY else session.owner())
+        owner_cookie.keep("" if session.owner() == ANYBODY else session.owner())
         session.show(ON, session.keeps_on())
         st.toggle(
             "Train on when nobody watches",

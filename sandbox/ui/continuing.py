@@ -155,7 +155,7 @@ def start(key: str, run: Run, plan: Callable[[], Plan]) -> None:
         device = "cuda" if str(run.meta("device")).startswith("cuda") else "cpu"
         made = enqueue_fork(
             run, answer["plain"], session.owner(), device,
-            flops=answer["cost"]["flops"], keeps_on=session.keeps_on(),
+            cost=answer["cost"], keeps_on=session.keeps_on(),
         )  # fmt: skip
         st.query_params[training.RUN] = made
         followed = training.experiment_of(made, renamed=True) if key == BESIDE_RAIL else None

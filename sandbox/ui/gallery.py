@@ -194,7 +194,7 @@ def _trash(lying: list[trash.Deleted]) -> None:
 
 def _restore(run_id: str) -> None:
     try:
-        trash.restore(run_id)
+        trash.restore(run_id, session.owner())
     except SandboxError as error:
         session.notice(str(error))
 

@@ -79,7 +79,7 @@ def _head(entry: Entry) -> None:
             icon=":material/keep_off:" if pinned else ":material/keep:",
             type="tertiary",
             on_click=_ask,
-            args=(lambda: gallery.pin(entry.id, not pinned),),
+            args=(entry.id, lambda: gallery.pin(entry.id, not pinned)),
         )
         st.button("Edit", key=f"gallery.edit.{entry.id}", type="tertiary", on_click=_edit, args=(entry.id,))
 
@@ -168,7 +168,7 @@ def _form(entry: Entry) -> None:
         if st.form_submit_button("Save", type="primary", key=f"{key}.save"):
             words = tuple(dict.fromkeys(word.strip() for word in tags.split(",") if word.strip()))
             _do(
-                lambda: gallery.label(
+                lambda: _label(
                     entry.id, Labels(name=name.strip(), tags=words, note=note, pinned=labels.pinned)
                 )
             )
@@ -179,6 +179,11 @@ def _form(entry: Entry) -> None:
     )
     if st.button("Delete this run", key=f"{key}.delete", disabled=not over, icon=":material/delete:"):
         _do(lambda: trash.delete(entry.id, session.owner()))
+
+
+def _label(run_id: str, labels: Labels) -> None:
+    session.require_steering(run_id)
+    gallery.label(run_id, labels)
 
 
 def _do(act: Callable[[], None]) -> None:
@@ -194,8 +199,9 @@ def _do(act: Callable[[], None]) -> None:
     st.rerun()
 
 
-def _ask(act: Callable[[], None]) -> None:
+def _ask(run_id: str, act: Callable[[], None]) -> None:
     try:
+        session.require_steering(run_id)
         act()
     except SandboxError as error:
         session.notice(str(error))

@@ -58,6 +58,6 @@ def _open(setup: str) -> None:
 
 def _restore(run_id: str) -> None:
     try:
-        trash.restore(run_id)
+        trash.restore(run_id, session.owner())
     except SandboxError as error:
         session.notice(str(error))

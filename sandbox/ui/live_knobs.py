@@ -71,6 +71,7 @@ def present(run: Run, arm: str, name: str, started: float) -> float:
 
 def _ask(run: Run, arm: str, name: str, knob: KnobEntry, value: float) -> None:
     try:
+        session.require_steering(run.id)
         request_change(run.path, arm, name, knob.check(arm, value))
         session.notice(
             f"Asked for {escaped(knob.spec.label)} {value:g} in {arm}; the timeline marks it.", "info"

@@ -51,10 +51,11 @@ def show(run_id: str, key: str) -> None:
     onward = (
         None if run is None else partial(continuing.ask, key, run, continuing.FORK, place=continuing.ABOVE)
     )
+    foreign = session.why_not_steer(run_id)
     live_view(
         run_id,
         key=f"{key}.live",
-        steer=True,
+        steer=not foreign,
         on_continue=onward,
         address=run_link.address(run_id, run),
         shown=run_link.shown(run, key),
@@ -68,6 +69,8 @@ def show(run_id: str, key: str) -> None:
                 st.button(
                     "Continue from the last checkpoint",
                     key=f"{key}.requeue",
+                    disabled=bool(foreign),
+                    help=foreign or None,
                     on_click=_ask,
                     args=(queue.requeue, run_id),
                 )
@@ -76,7 +79,9 @@ def show(run_id: str, key: str) -> None:
         ):  # always there, so that what opens in it moves no figure's place
             continuing.form(run, key, continuing.BELOW)
         making.line(run, key)
-        if state.state in ("running", "paused"):
+        if foreign:
+            st.caption(escaped(foreign))
+        elif state.state in ("running", "paused"):
             live_knobs.live_knobs(run, key)
         study.study(run, state, key)
 
@@ -95,6 +100,7 @@ def _mend(run_id: str) -> None:
 def _ask(wish: Callable[[str], None], run_id: str) -> None:
     """Ask the queue for something; a refusal is one sentence on the page."""
     try:
+        session.require_steering(run_id)
         wish(run_id)
     except SandboxError as error:
         session.notice(str(error))
@@ -130,7 +136,11 @@ def _waiting(run_id: str) -> None:
     begins = f" It begins in about {duration(found.wait)}." if found and found.wait else ""
     with st.container(horizontal=True, vertical_alignment="center", key="run.waiting"):
         st.caption(f"Waits for a free trainer, {count(before, 'run')} before it.{begins}", width="content")
-        st.button("Leave the queue", key="run.leave", on_click=_ask, args=(queue.stop, run_id))
+        foreign = session.why_not_steer(run_id)
+        st.button(
+            "Leave the queue", key="run.leave", on_click=_ask, args=(queue.stop, run_id),
+            disabled=bool(foreign), help=foreign or None,
+        )  # fmt: skip
 
 
 def arm_table(run: Run) -> None:

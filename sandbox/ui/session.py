@@ -10,6 +10,8 @@ from typing import Any, Literal
 import streamlit as st
 
 from sandbox.foundations.errors import SandboxError
+from sandbox.runner import steering
+from sandbox.runner.steering import ANYBODY
 from sandbox.store import Run, open_run, run_path
 from sandbox.store.folder import DATABASE, EXPERIMENT
 from sandbox.ui import owner_cookie
@@ -22,9 +24,6 @@ _DRAFT, _SHELF, _LEVEL, _NOTICE, _RUN, _SEEN, _DEVICE, _HELD, _OWNER, _ON = (
     f"session.{name}"
     for name in ("draft", "shelf", "level", "notice", "run", "seen", "device", "held", "owner", "on")
 )
-
-ANYBODY = "local"
-"""The owner of runs whose starter gave no name."""
 
 
 def draft() -> Plain | None:
@@ -90,6 +89,16 @@ def owner() -> str:
 def set_owner(name: str) -> None:
     """Let the next run be of `name`; of anybody where that is empty."""
     st.session_state[_OWNER] = " ".join(name.split())[:40] or ANYBODY
+
+
+def why_not_steer(run_id: str) -> str:
+    """Why this person may not steer the run, in a sentence; empty where that is allowed."""
+    return steering.refusal_for(run_id, owner())
+
+
+def require_steering(run_id: str) -> None:
+    """Raise RunUnavailable, one sentence, where this person may not steer the run."""
+    steering.require(run_id, owner())
 
 
 def keeps_on() -> bool:

@@ -4,8 +4,8 @@ from typing import Any
 
 import streamlit as st
 
-from sandbox.foundations.errors import SandboxError
-from sandbox.runner import sweeping
+from sandbox.foundations.errors import RunUnavailable, SandboxError
+from sandbox.runner import steering, sweeping
 from sandbox.runner.control import ensure_supervisor
 from sandbox.store.study import Study, read_study, studies
 from sandbox.store.study_table import METRICS, final_table, number_of
@@ -60,19 +60,21 @@ def show() -> None:
 
 def _buttons(study: Study, now: list[sweeping.Standing]) -> None:
     row = st.container(horizontal=True, gap="small", key="study.buttons")
+    foreign = steering.refusal(study.owner, session.owner())
     waiting = [one for one in now if one.state in sweeping.QUEUES_OWN]
     left = [one for one in now if one.state not in ("done", *sweeping.QUEUES_OWN)]
     if waiting:
         row.button(
             f"Cancel {count(len(waiting), 'point')}", key="study.cancel",
-            on_click=_ask, args=(sweeping.cancel, study),
-            help="What runs writes a checkpoint and stops; what waits leaves the queue. Results stay.",
+            on_click=_ask, args=(sweeping.cancel, study), disabled=bool(foreign),
+            help=foreign
+            or "What runs writes a checkpoint and stops; what waits leaves the queue. Results stay.",
         )  # fmt: skip
     if left:
         row.button(
             f"Resume {count(len(left), 'point')}", key="study.resume",
-            on_click=_ask, args=(_resume, study),
-            help="Points that are not done go into the queue, each from its last checkpoint.",
+            on_click=_ask, args=(_resume, study), disabled=bool(foreign),
+            help=foreign or "Points that are not done go into the queue, each from its last checkpoint.",
         )  # fmt: skip
 
 
@@ -83,6 +85,8 @@ def _resume(study: Study) -> int:
 
 def _ask(wish: Any, study: Study) -> None:
     try:
+        if foreign := steering.refusal(study.owner, session.owner()):
+            raise RunUnavailable(foreign)
         wish(study)
     except SandboxError as error:
         session.notice(str(error))

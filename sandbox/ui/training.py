@@ -40,7 +40,7 @@ def train(plain: Plain) -> None:
             answer["plain"],
             session.owner(),
             device=session.device(),
-            flops=answer["cost"]["flops"],
+            cost=answer["cost"],
             keeps_on=session.keeps_on(),
         )
     except SandboxError as error:
@@ -120,6 +120,7 @@ def _instead(plain: Plain, running: Plain, beside: Plain, run: Run | None) -> No
 def _apply(run: Run, edits: list[pending.LiveEdit]) -> None:
     """Ask the run for the edits."""
     try:
+        session.require_steering(run.id)
         for arm, key, value in edits:
             request_change(run.path, arm, key, value)
     except SandboxError as error:
@@ -136,7 +137,7 @@ def _fork(run: Run, plan: Plan) -> None:
             return
         st.query_params[RUN] = enqueue_fork(
             run, answer["plain"], session.owner(), session.device(),
-            flops=answer["cost"]["flops"], keeps_on=session.keeps_on(),
+            cost=answer["cost"], keeps_on=session.keeps_on(),
         )  # fmt: skip
     except SandboxError as error:
         session.notice(str(error))

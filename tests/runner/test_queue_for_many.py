@@ -15,7 +15,7 @@ from sandbox.runner.retry import RetryRule
 from tests.runner.test_supervisor import supervising
 from tests.runner.waiting import eventually, known
 
-PLAIN = {"task": {"kind": "t"}, "model": {"kind": "m"}, "seeds": [0], "steps": 100}
+PLAIN = {"task": {"kind": "t"}, "model": {"kind": "m"}, "seeds": [0], "steps": 100, "arms": [{"name": "a"}]}
 
 
 def test_one_owner_with_many_runs_lets_another_in_after_the_first(runs_folder: Path) -> None:

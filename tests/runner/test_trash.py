@@ -30,7 +30,7 @@ def test_a_deleted_run_leaves_every_list_and_comes_back_whole(run_id: str, runs_
     trash.delete(run_id, "local")
     assert (queue.state(run_id), listed()) == (None, {})
     assert [run.id for run in trash.deleted()] == [run_id]
-    trash.restore(run_id)
+    trash.restore(run_id, "ann")
     assert queue.state(run_id) == before
     assert list(listed()) == [run_id]
     assert trash.deleted() == []
@@ -66,6 +66,27 @@ def test_only_the_owner_deletes(run_id: str) -> None:
     assert list(listed()) == [run_id]
 
 
+def test_where_owners_steer_only_the_owner_puts_back(run_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with queue.catalogue_connection() as connection:
+        connection.execute("UPDATE runs SET owner = 'ann'")
+    trash.delete(run_id, "ann")
+    monkeypatch.setenv("SANDBOX_STEER", "owner")
+    with pytest.raises(RunUnavailable, match="This is ann's"):
+        trash.restore(run_id, "bob")
+    trash.restore(run_id, "ann")
+    assert list(listed()) == [run_id]
+
+
+def test_a_run_deleted_under_an_earlier_version_comes_back_into_the_queue(run_id: str) -> None:
+    trash.delete(run_id, "local")
+    (lying,) = trash.deleted()
+    slip = json.loads((lying.folder / trash.SLIP).read_text())
+    del slip["queue"]["torch"]
+    (lying.folder / trash.SLIP).write_text(json.dumps(slip))
+    trash.restore(run_id, "ann")
+    assert queue.state(run_id) is not None
+
+
 def test_a_day_is_a_day(run_id: str) -> None:
     trash.delete(run_id, "local")
     (lying,) = trash.deleted()
@@ -75,14 +96,14 @@ def test_a_day_is_a_day(run_id: str) -> None:
     assert trash.deleted() == []
     assert not lying.folder.exists()
     with pytest.raises(RunUnavailable, match="not in the trash"):
-        trash.restore(run_id)
+        trash.restore(run_id, "ann")
 
 
 def test_the_same_id_can_be_deleted_twice(run_id: str, runs_folder: Path) -> None:
     trash.delete(run_id, "local")
     record(runs_folder, run_id)
     with pytest.raises(RunUnavailable, match="another run"):
-        trash.restore(run_id)
+        trash.restore(run_id, "ann")
     trash.delete(run_id, "local")
     assert [run.id for run in trash.deleted()] == [run_id, run_id]
 
@@ -101,7 +122,7 @@ def test_a_run_that_never_began_can_be_deleted_and_restored(runs_folder: Path) -
     assert listed()[run_id].state == "stopped"
     trash.delete(run_id, "local")
     assert listed() == {}
-    trash.restore(run_id)
+    trash.restore(run_id, "ann")
     assert listed()[run_id].state == "stopped"
 
 

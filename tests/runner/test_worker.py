@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -127,9 +127,10 @@ def test_what_a_run_took_is_what_the_next_one_is_expected_to_take(runs: Path) ->
 
 
 def test_an_idle_machine_is_warmed_up_once(runs: Path) -> None:
-    eventually(lambda: len(_warm_up()) == 2)
-    (few, quick), (many, slow) = _warm_up()
-    assert 0 < few < many and 0 < quick < slow < 30
+    eventually(_warm_up)
+    assert "torch" in _warm_up()
+    for (few, quick), (many, slow) in _warm_up().values():
+        assert 0 < few < many and 0 < quick < 30 and 0 < slow < 30  # a busy machine may turn them round
 
 
 def test_what_is_beyond_this_server_is_refused_before_it_is_queued(runs: Path) -> None:
@@ -175,9 +176,9 @@ def _recorded(folder: Path) -> int:
         return 0
 
 
-def _warm_up() -> list[tuple[float, float]]:
+def _warm_up() -> dict[str, Sequence[tuple[float, float]]]:
     with queue.catalogue_connection() as connection:
-        return list(read_pace(connection).warm_up)
+        return dict(read_pace(connection).warm_up)
 
 
 def _saved(folder: Path) -> int:
