@@ -84,8 +84,16 @@ export class Model {
     this.state = "waiting";
     this.selection = { arm: 0, seed: 0, layer: 0, head: 0, batch: false };
     this.events = [];
+    this.unheard = 0;  // earlier spikes that were not told
     this.scales = {};  // how far axes reach, by kind of reading: the same for all arms and seeds
     this.forget();
+  }
+
+  // What is new or has other words since the last time; the same kind at the same step, arm and seed is one event.
+  happened({ events, whole, n }) {
+    const name = ([step, arm, seed, kind]) => [step, arm, seed, kind].join(), all = new Map((whole ? [] : this.events).concat(events).map((event) => [name(event), event]));
+    this.events = [...all.values()].sort((a, b) => a[0] - b[0]);
+    this.unheard = Math.max(0, n - this.events.length);
   }
 
   forget() {

@@ -71,7 +71,7 @@ export class Connection {
     if (message.type === "hello") this.view.onHello(message);
     else if (message.type === "scales") this.view.onScales(message.scales);
     else if (message.type === "status") this.view.onStatus(message.status);
-    else if (message.type === "events") this.view.onEvents(message.events);
+    else if (message.type === "events") this.view.onEvents(message);
     else if (message.type === "command") this.answered(message);
     else if (message.type === "stored") this.view.asking.stored(message);
     else if (message.type === "questions") this.view.asking.heard(message.questions);

@@ -125,7 +125,7 @@ export class View {
     if (document.hidden || !this.root.isConnected) this.acknowledge();
   }
 
-  onEvents(events) { this.model.events = events; this.schedule(); }
+  onEvents(message) { this.model.happened(message); this.schedule(); }
 
   onScales(scales) { Object.assign(this.model.scales, scales); this.schedule(false); }
 

@@ -17,10 +17,10 @@ export class Connection {
   }
 
   open() {
-    const { view, recording: { hello, events, scales } } = this;
+    const { view, recording: { hello, events, n_events: n, scales } } = this;
     view.onConnection("connected");
     view.onHello(hello);
-    view.onEvents(events);
+    view.onEvents({ events, whole: true, n });
     view.onScales(scales);
     view.onStatus(hello.status);
     this.opened = true;

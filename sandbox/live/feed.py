@@ -23,7 +23,11 @@ from sandbox.store.staleness import column_as_it_stands, meta_as_it_stands
 
 SCALARS = ("loss", "train_loss", "train_accuracy", "test_loss", "test_accuracy")
 """Curves of every run; accuracies by group of rows come beside them where a task has groups."""
-MOST_EVENTS = 500
+MOST_EVENTS, MOST_OTHERS = 500, 300
+"""Events that a viewer is told at first, and those of them that are no spikes; of spikes the latest."""
+
+OTHERS = "SELECT step, arm, seed, kind, detail FROM events WHERE kind <> 'spike' ORDER BY step, id LIMIT ?"
+SPIKES = "SELECT step, arm, seed, kind, detail FROM events WHERE kind = 'spike' ORDER BY step DESC LIMIT ?"
 MOST_COLUMNS = 255
 """A column's number is one byte on the wire."""
 RATE_WINDOW = 3.0
@@ -53,6 +57,8 @@ class Feed:
         self.groups: list[str] = []
         """Names `test_accuracy/<group>/<label>`, then the parent's."""
         self.events: list[tuple[Any, ...]] = []
+        self.n_events = 0
+        """Of the run, those that no viewer is told included."""
         """(step, arm, seed, kind, detail) in the order of their steps; arm and seed may be None."""
         self.stored: list[int] = []
         """The steps whose weights are kept, so that any diagnostic can be read there."""
@@ -270,9 +276,10 @@ class Feed:
             self.meta_version += bool(self.groups)
 
     def _read_events(self, connection: sqlite3.Connection) -> None:
-        self.events = connection.execute(
-            "SELECT step, arm, seed, kind, detail FROM events ORDER BY step, id LIMIT ?", (MOST_EVENTS,)
-        ).fetchall()
+        (self.n_events,) = connection.execute("SELECT COUNT(*) FROM events").fetchone()
+        found = connection.execute(OTHERS, (MOST_OTHERS,)).fetchall()
+        found += connection.execute(SPIKES, (MOST_EVENTS - len(found),)).fetchall()
+        self.events = sorted(found, key=lambda event: event[0])
 
     def _read_rows(self, connection: sqlite3.Connection) -> None:
         seeds = len(self.seeds)

@@ -169,6 +169,7 @@ class Viewer:
         lists: tuple[Any, ...] = ()
         told_at = 0.0
         happened: list[tuple[Any, ...]] = []
+        n_happened = 0
         token_at = time.monotonic()
         while True:
             news = self.channel.news()
@@ -179,8 +180,11 @@ class Viewer:
                     self.cursor = Cursor()
                 await self._tell(hello(feed, steer=self.permission.steer))
             if feed.ready and feed.events != happened:
-                happened = feed.events
-                await self._tell({"type": "events", "events": happened})
+                # A run that went back to a checkpoint has fewer.
+                whole, known = not happened or feed.n_events < n_happened, set(happened)
+                told = [event for event in feed.events if whole or event not in known]
+                happened, n_happened = feed.events, feed.n_events
+                await self._tell({"type": "events", "events": told, "whole": whole, "n": n_happened})
             if feed.ready:
                 await self._tell_what_can_be_asked()
             if self._asked.is_set() and feed.ready:

@@ -12,7 +12,7 @@ WINDOW = 50
 MEDIAN_TO_SIGMA = 1.4826  # a normal sample's standard deviation over its median absolute deviation
 RULE = (
     "a spike is a loss above the median of the last {window} finite losses by more than {sigmas:g} robust "
-    "standard deviations and more than {rise:.0%} of that median"
+    "standard deviations, more than {rise:.0%} of that median and more than {least:g} nats"
 )
 
 
@@ -52,6 +52,7 @@ def find_spikes(
     window: int = WINDOW,
     sigmas: float = 8.0,
     rise: float = 0.2,
+    least: float = 0.001,
 ) -> list[Spike]:
     """Spikes of one run's loss curve, in order; see RULE. Losses that are not finite are left out.
 
@@ -64,7 +65,7 @@ def find_spikes(
         raise InvalidData(f"Spikes need a window of at least 5 losses to know their level, not {window}.")
     finite = np.isfinite(losses)
     steps, losses = steps[finite], losses[finite]
-    flagged, level = _above_level(losses, window, sigmas, rise)
+    flagged, level = _above_level(losses, window, sigmas, rise, least)
     spikes = []
     for start, stop in _stretches(flagged):
         peak = start + int(losses[start:stop].argmax())
@@ -119,7 +120,7 @@ def _unusual(clue: Clue) -> float:
 
 
 def _above_level(
-    losses: np.ndarray, window: int, sigmas: float, rise: float
+    losses: np.ndarray, window: int, sigmas: float, rise: float, least: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Which losses are above their level, and the level; the level looks at the unflagged losses before."""
     flagged, level = np.zeros(len(losses), dtype=np.bool_), np.full(len(losses), np.nan)
@@ -130,7 +131,7 @@ def _above_level(
         middle = float(np.median(recent))
         spread = MEDIAN_TO_SIGMA * float(np.median(np.abs(recent - middle)))
         level[place] = middle
-        flagged[place] = losses[place] - middle > max(sigmas * spread, rise * abs(middle))
+        flagged[place] = losses[place] - middle > max(sigmas * spread, rise * abs(middle), least)
         patience = patience + 1 if flagged[place] else 0
         if patience > window:  # it does not come back: this is the new level, no spike any more
             recent, oldest, patience = losses[place - window + 1 : place + 1].copy(), 0, 0

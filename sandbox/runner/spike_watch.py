@@ -14,7 +14,7 @@ CHUNK = 50
 HISTORY = 200
 """Losses before and in the chunk that are looked at; the first 50 of them only set the level."""
 
-SIGMAS, RISE, WINDOW = 8.0, 0.2, 50
+SIGMAS, RISE, LEAST, WINDOW = 8.0, 0.2, 1e-3, 50
 MARGIN = 0.7
 """Share of the rise that RULE asks for, from which a search is worth its time."""
 
@@ -78,7 +78,7 @@ class SpikeWatch:
         steps = np.arange(self._step - HISTORY + 1, self._step + 1)
         for arm, seed in np.argwhere(self._may_hold()).tolist():
             losses = self._losses[arm, seed]
-            for spike in find_spikes(steps, losses, WINDOW, SIGMAS, RISE):
+            for spike in find_spikes(steps, losses, WINDOW, SIGMAS, RISE, LEAST):
                 if spike.last >= self._step or spike.first <= self._told[arm, seed]:
                     continue
                 self._told[arm, seed] = spike.last
@@ -94,11 +94,11 @@ class SpikeWatch:
         middle = np.median(np.where(known[..., None], chunks, 0.0), axis=-1)
         apart = np.abs(np.where(known[..., None], chunks, 0.0) - middle[..., None])
         spread = MEDIAN_TO_SIGMA * np.median(apart, axis=-1)
-        bar = middle + MARGIN * np.maximum(SIGMAS * spread, RISE * np.abs(middle))
+        bar = middle + MARGIN * np.maximum(np.maximum(SIGMAS * spread, RISE * np.abs(middle)), LEAST)
         lowest = np.where(known, bar, np.inf)[..., :-1].min(-1)
         recent = self._losses[..., -2 * CHUNK :]
         highest = np.where(np.isfinite(recent), recent, -np.inf).max(-1)
         return highest > lowest
 
 
-DEFINITION = RULE.format(window=WINDOW, sigmas=SIGMAS, rise=RISE)
+DEFINITION = RULE.format(window=WINDOW, sigmas=SIGMAS, rise=RISE, least=LEAST)

@@ -10,6 +10,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient, WebSocketTestSession
 from starlette.websockets import WebSocketDisconnect
 
+from sandbox.live.feed import MOST_EVENTS
 from sandbox.live.routes import REFUSED, live_routes, scripts_version
 from sandbox.live.tokens import Permission, Tokens
 from sandbox.live.wire import FULL, MapBlock, RowsBlock, Update, decode
@@ -65,7 +66,9 @@ def test_a_viewer_gets_hello_then_everything_then_only_what_is_new(
         assert second.flags == 0 and second.step == 60 and steps_of(second) == [60]
 
 
-def test_events_are_told_once_and_again_when_there_are_more(client: TestClient, run: SyntheticRun) -> None:
+def test_events_are_told_once_and_after_them_what_is_new_or_said_otherwise(
+    client: TestClient, run: SyntheticRun
+) -> None:
     run.writer.event(40, "threshold", "test accuracy reached 98%", 1, 0)
     run.writer.commit()
     with client.websocket_connect(address()) as socket:
@@ -77,8 +80,30 @@ def test_events_are_told_once_and_again_when_there_are_more(client: TestClient, 
         run.writer.event(50, "nan", "the batch loss is nan", 0, 2)
         run.grow(60)
         told, _ = until_update(socket)
-        (events,) = [message["events"] for message in told if message["type"] == "events"]
-        assert [event[3] for event in events] == ["threshold", "nan"]
+        (message,) = [message for message in told if message["type"] == "events"]
+        assert [event[3] for event in message["events"]] == ["nan"]
+        assert message["n"] == 2 and not message["whole"]
+        run.writer.event(50, "nan", "said otherwise", 0, 2)
+        run.grow(80)
+        told, _ = until_update(socket)
+        (message,) = [message for message in told if message["type"] == "events"]
+        assert message["events"] == [[50, 0, 2, "nan", "said otherwise"]] and message["n"] == 2
+
+
+def test_of_very_many_spikes_the_latest_are_told_and_how_many_there_are(
+    client: TestClient, run: SyntheticRun
+) -> None:
+    for step in range(1, 1200, 2):
+        run.writer.event(step, "spike", "a loss", 0, 0)
+    run.writer.event(2, "phase", "plateau", 0, 0)
+    run.writer.commit()
+    with client.websocket_connect(address()) as socket:
+        socket.send_json({"since": -1, "select": {}})
+        told, _ = until_update(socket)
+        (message,) = [message for message in told if message["type"] == "events"]
+        steps = [event[0] for event in message["events"]]
+        assert message["n"] == 601 and message["whole"] and len(steps) == MOST_EVENTS
+        assert steps == sorted(steps) and steps[0] == 2 and steps[-1] == 1199
 
 
 def test_a_viewer_that_comes_back_asks_for_the_rest_alone(client: TestClient, run: SyntheticRun) -> None:

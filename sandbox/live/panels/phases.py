@@ -19,8 +19,8 @@ class PhasesPanel(Panel):
         "its normalization, the gradient, the sharpness. A click goes to that step, arm and seed."
     )
     equation = (
-        "spike: loss > median of the last 50 + max(8 robust σ, 20 %);  phases: loss over chance loss, "
-        "and within / total"
+        "spike: loss > median of the last 50 + max(8 robust σ, 20 %, 0.001 nats);  phases: loss over chance "
+        "loss, and within / total"
     )
     source = "Odonnat, Bouaziz and Cabannes, arXiv:2410.24050: two stages, loss spikes"
     certainty = "A: the stages and the explanation; the thresholds are our reading"

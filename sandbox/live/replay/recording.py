@@ -39,6 +39,8 @@ class Recording:
 
     hello: dict[str, Any]
     events: list[Any]
+    n_events: int
+    """Of the run, those that are not told included."""
     header: bytes
     chunks: list[Chunk]
     parts: dict[str, list[int]]
@@ -55,6 +57,7 @@ class Recording:
         return {
             "hello": self.hello,
             "events": self.events,
+            "n_events": self.n_events,
             "scales": self.scales,
             "header": base64.b64encode(self.header).decode(),
             "chunks": [[count, base64.b64encode(data).decode()] for count, data in self.chunks],
@@ -187,7 +190,9 @@ def _fitted(feed: Feed, found: list[Found], budget: int) -> Recording:
         most = max(FEWEST_PICTURES, min(most - 1, int(most * budget / size * 1.05)))
     header = encode(found[0][1])[: HEADER.size]
     scales = Scales(feed).look(feed.kinds())
-    return Recording(hello(feed, steer=False), feed.events, header, chunks, parts, most, recorded, scales)
+    return Recording(
+        hello(feed, steer=False), feed.events, feed.n_events, header, chunks, parts, most, recorded, scales
+    )
 
 
 def _chunks(found: list[Found], most: int) -> tuple[list[Chunk], dict[str, list[int]]]:
