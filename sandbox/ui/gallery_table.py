@@ -1,7 +1,7 @@
 """The gallery as a table: every run that fits, its number with the arm it is of, and what differs."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -24,14 +24,17 @@ def table(found: list[Entry], wish: Wish, lineage: Lineage) -> None:
     key = table_key(ids)
     ticked = [ids.index(run) for run in gallery_card.chosen() if run in ids]
     share = "accuracy" in metric.lower()
-    heading = heading_of(metric, wish)
+    heading, settings = heading_of(metric, wish), _settings(differing)
     event: Any = st.dataframe(
-        {**_columns(found, wish, metric, lineage), **_settings(differing)},
+        {**_columns(found, wish, metric, lineage), **settings},
         hide_index=True,
         on_select=lambda: _tick(key, ids),
         selection_mode="multi-row",
         selection_default={"selection": {"rows": ticked}},
-        column_config={heading: st.column_config.NumberColumn(format="%.1f %%")} if share else None,
+        column_config={
+            **{name: st.column_config.TextColumn(alignment="right") for name in numeric(settings)},
+            **({heading: st.column_config.NumberColumn(format="%.1f %%")} if share else {}),
+        },
         key=key,
         height=min(640, 38 + 35 * max(1, len(found))),
         alt=f"{count(len(found), 'run')} with {heading} and the settings that differ",
@@ -104,6 +107,21 @@ def _settings(differing: dict[str, list[Any]]) -> dict[str, list[str]]:
         ]
         for (name, column), title in zip(differing.items(), titles, strict=True)
     }
+
+
+def numeric(columns: Mapping[str, Sequence[str]]) -> list[str]:
+    """The columns of which every cell that says something is a number."""
+    return [
+        name for name, cells in columns.items() if any(cells) and all(map(_is_number, filter(None, cells)))
+    ]
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell.replace(",", ""))
+    except ValueError:
+        return False
+    return True
 
 
 def _tick(key: str, ids: Sequence[str]) -> None:

@@ -77,6 +77,16 @@ def test_the_table_names_the_arm_of_its_number_and_writes_settings_in_words(
     assert not [name for name in table.columns if "fork" in name or "_" in name or "." in name]
 
 
+def test_columns_of_numbers_stand_right() -> None:
+    columns = {
+        "Steps": ["2,000", "", "160"],
+        "Rate": ["1e-3", "0.5"],
+        "Task": ["160", "listops"],
+        "Note": ["", ""],
+    }
+    assert gallery_table.numeric(columns) == ["Steps", "Rate"]
+
+
 def test_a_card_says_what_its_run_comes_from(open_page: Open, three: list[str]) -> None:
     plain = json.loads((run_path("first-test-run") / "experiment.json").read_text())
     fork = {"run": "third-test-run", "step": 1200, "stages": [], "values": []}
