@@ -36,8 +36,8 @@ class Worker:
         self.process = process
         self.connection = connection
         self.memory = MemoryWatch(process.pid or 0, memory)
-        self.pace: tuple[float, float, int, float] | None = None
-        """Operations per step, seconds, steps and torch's share of the run, once it has told them."""
+        self.pace: tuple[float, float, int, float, float] | None = None
+        """Operations per step, seconds, steps, torch's share and seconds of updates, once told."""
         self.reason: str | None = None
         """Why it is in its state, empty where that is over; None while it has never said so."""
         self.state = "running"

@@ -10,6 +10,7 @@ from hashlib import blake2b
 from statistics import median
 from typing import Any
 
+from sandbox.experiment.schedule import snapshot_budget
 from sandbox.store.folder import plain_text
 
 TABLES = """
@@ -17,15 +18,19 @@ CREATE TABLE IF NOT EXISTS facts(key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS paces(
     run_id TEXT PRIMARY KEY, device TEXT NOT NULL, family TEXT NOT NULL, same TEXT NOT NULL,
     flops REAL NOT NULL, seconds REAL NOT NULL, at REAL NOT NULL,
-    torch REAL NOT NULL DEFAULT 0, arms INTEGER NOT NULL DEFAULT 1
+    torch REAL NOT NULL DEFAULT 0, arms INTEGER NOT NULL DEFAULT 1,
+    training REAL, looks REAL NOT NULL DEFAULT 1
 );
 """
 """In runs/catalogue.sqlite: what was measured; flops and seconds are of one step of all arms and seeds, torch
-is the share of the operations that the torch engine did."""
+is the share of the operations that the torch engine did, training the part of the seconds that went into
+updates, looks the readings of an arm and seed that came to a step."""
 
 ADDED = {
     "torch": "ALTER TABLE paces ADD COLUMN torch REAL NOT NULL DEFAULT 0",
     "arms": "ALTER TABLE paces ADD COLUMN arms INTEGER NOT NULL DEFAULT 1",
+    "training": "ALTER TABLE paces ADD COLUMN training REAL",
+    "looks": "ALTER TABLE paces ADD COLUMN looks REAL NOT NULL DEFAULT 1",
 }
 """Columns of `paces` that a queue of an earlier version lacks."""
 
@@ -64,8 +69,22 @@ class Past:
     torch: float = 0.0
     """Share of the operations that the torch engine did."""
     arms: int = 1
+    training: float | None = None
+    """Of the seconds those of the updates alone; None where that is not known, and all of them count so."""
+    looks: float = 1.0
+    """Readings of an arm and seed that came to a step."""
     warm_up: bool = False
     """Whether it is a few steps of the warm-up rather than a run of somebody's."""
+
+    @property
+    def update(self) -> float:
+        """Seconds of a step's updates."""
+        return self.seconds if self.training is None else self.training
+
+    @property
+    def look(self) -> float:
+        """Seconds beside the updates, by reading of an arm and seed."""
+        return (self.seconds - self.update) / self.looks
 
 
 @dataclass(frozen=True)
@@ -78,22 +97,28 @@ class Guess:
 
 @dataclass(frozen=True)
 class Pace:
-    """This machine's pace; `warm_up` holds by engine (flops, seconds) of an arm's step, smallest first."""
+    """This machine's pace; `warm_up` holds by engine (flops, seconds) of an arm's step, smallest first.
+
+    `look` is what the warm-up found a reading of one arm and seed to take, in seconds.
+    """
 
     warm_up: Mapping[str, Sequence[tuple[float, float]]]
     past: Sequence[Past]
+    look: float = 0.0
 
     def guess(self, plain: Mapping[str, Any], flops: float, device: str = "cpu", torch: float = 0.0) -> Guess:
-        """How long a step of the experiment `plain` takes, which costs `flops` operations.
+        """How long a step of the experiment `plain` takes on average, which costs `flops` operations.
 
         `torch` is the share of them in arms that the torch engine trains; on a GPU those are all.
         """
         torch = torch if device == "cpu" else 1.0
         family, same = family_of(plain, torch), same_of(plain)
         known = [past for past in self.past if past.device == device]
-        alike = [past for past in known if past.same == same][:NEAREST]
+        alike = [past for past in known if past.same == same and not past.warm_up][:NEAREST]
+        looks = looks_of(plain)
         if alike:
-            seconds = median(past.seconds * flops / past.flops for past in alike)
+            seconds = median(past.update * flops / past.flops for past in alike)
+            seconds += looks * median(past.look for past in alike)
             return Guess(seconds, f"as {_runs(len(alike))} of these settings took here")
         first = self._unlearned(flops, torch, len(plain["arms"]))
         near = sorted(
@@ -102,11 +127,13 @@ class Pace:
         )[:NEAREST]
         if near:
             log = median(
-                math.log(past.seconds / self._unlearned(past.flops, past.torch, past.arms)) for past in near
+                math.log(past.update / self._unlearned(past.flops, past.torch, past.arms)) for past in near
             )
-            runs = sum(not past.warm_up for past in near)
-            basis = f"from {_runs(runs)} of this kind here" if runs else WARMED_UP
-            return Guess(first * math.exp(log), basis)
+            runs = [past for past in near if not past.warm_up]
+            look = median(past.look for past in runs) if runs else self.look
+            basis = f"from {_runs(len(runs))} of this kind here" if runs else WARMED_UP
+            return Guess(first * math.exp(log) + looks * look, basis)
+        first += looks * self.look
         if all(self.warm_up.get(engine) for engine in engines_of(torch)):
             return Guess(first, WARMED_UP)
         return Guess(first, "a first guess, within a factor of five")
@@ -131,6 +158,13 @@ class Pace:
         return max(0.0, quick - few / rate), rate
 
 
+def looks_of(plain: Mapping[str, Any]) -> float:
+    """Readings of an arm and seed that come to a step, on average over a whole run."""
+    steps = max(1, int(plain["steps"]))
+    kept = min(steps + 1, snapshot_budget(steps, 0))
+    return kept * len(plain["arms"]) * len(plain["seeds"]) / steps
+
+
 def engines_of(torch: float) -> list[str]:
     """The engines that take part where the torch engine does this share of the operations."""
     return [engine for engine, share in ((NATIVE, 1.0 - torch), (TORCH, torch)) if share > MIXED]
@@ -151,7 +185,8 @@ def read_pace(connection: sqlite3.Connection) -> Pace:
     """What the queue's database knows, the newest runs first."""
     measured = fact(connection, WARM_UP) or {"lines": {}, "past": []}
     past = connection.execute(
-        "SELECT device, family, same, flops, seconds, torch, arms FROM paces ORDER BY at DESC LIMIT ?",
+        "SELECT device, family, same, flops, seconds, torch, arms, training, looks FROM paces "
+        "ORDER BY at DESC LIMIT ?",
         (KEPT,),
     )
     warm = {
@@ -162,7 +197,7 @@ def read_pace(connection: sqlite3.Connection) -> Pace:
         Past("cpu", family, same, flops, seconds, torch, arms, warm_up=True)
         for family, same, flops, seconds, torch, arms in measured["past"]
     ]
-    return Pace(warm, [*(Past(*row) for row in past), *steps])
+    return Pace(warm, [*(Past(*row) for row in past), *steps], float(measured.get("look", 0.0)))
 
 
 def remember(
@@ -174,16 +209,20 @@ def remember(
     seconds: float,
     steps: int,
     torch: float = 0.0,
+    training: float | None = None,
 ) -> None:
-    """Take in that `steps` of `flops` operations each took `seconds`; too few of them are of no use."""
+    """Take in that `steps` of `flops` operations each took `seconds`; too few of them are of no use.
+
+    `training` of the seconds went into updates, the others into what is read and kept of the run.
+    """
     if steps < LEAST_STEPS or not (flops > 0 and seconds > 0):
         return
     connection.execute(
-        "INSERT OR REPLACE INTO paces(run_id, device, family, same, flops, seconds, at, torch, arms) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO paces(run_id, device, family, same, flops, seconds, at, torch, arms, "
+        "training, looks) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             run_id, device, family_of(plain, torch), same_of(plain), flops, seconds / steps, time.time(),
-            torch, len(plain["arms"]),
+            torch, len(plain["arms"]), None if training is None else training / steps, looks_of(plain),
         ),
     )  # fmt: skip
     connection.execute(

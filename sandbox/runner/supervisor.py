@@ -246,7 +246,7 @@ class Supervisor:
         )
         self._dirty = True
 
-    def _remember(self, run_id: str, measured: tuple[float, float, int, float]) -> None:
+    def _remember(self, run_id: str, measured: tuple[float, float, int, float, float]) -> None:
         """Learn how long such a run takes here."""
         plain, device = self._catalogue.execute(
             "SELECT plain, device FROM runs WHERE id = ?", (run_id,)

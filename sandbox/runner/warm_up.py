@@ -4,6 +4,9 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
+from sandbox.diagnostics import SnapshotView, probe_batch, read_all
 from sandbox.engine.choice import choose_engine, group_for
 from sandbox.experiment.cost import estimate
 from sandbox.experiment.describe import count_parameters
@@ -26,8 +29,9 @@ SECONDS = 0.3
 def warm_up(seconds: float = SECONDS) -> dict[str, Any]:
     """`lines`: by engine (operations, seconds) of a step of two encoders, the smaller first.
 
-    `past`: (family, settings, operations, seconds, torch's share, arms) of another kind of model. Each is the
-    first arm with all its seeds, on the engine that applies and on torch, which trains what no other can.
+    `look`: seconds that a reading of one arm and seed takes. `past`: (family, settings, operations, seconds,
+    torch's share, arms) of another kind of model. Each is the first arm with all its seeds, on the engine
+    that applies and on torch, which trains what no other can.
     """
     small, large, other = _of_preset(ENCODER, SMALL), _of_preset(ENCODER), _of_preset(OTHER)
     lines, past, plain = {}, [], other.to_plain()
@@ -37,7 +41,7 @@ def warm_up(seconds: float = SECONDS) -> dict[str, Any]:
         if engine in (TORCH, engine_of(other)):
             share = float(engine == TORCH)
             past.append((family_of(plain, share), same_of(plain), *_step(other, engine, seconds), share, 1))
-    return {"lines": lines, "past": past}
+    return {"lines": lines, "past": past, "look": _look(large, engine_of(large))}
 
 
 def engine_of(experiment: Experiment) -> str:
@@ -64,3 +68,15 @@ def _step(experiment: Experiment, engine: str, seconds: float) -> tuple[float, f
         group.advance(4)
         steps += 4
     return cost.flops / experiment.steps, (time.perf_counter() - began) / steps
+
+
+def _look(experiment: Experiment, engine: str) -> float:
+    """Seconds that every cheap diagnostic of one seed takes, once what is made but once has been made."""
+    group = group_for(experiment.setting(experiment.arms[0].name), experiment.seeds, engine=engine)
+    probe = probe_batch(experiment.task, group.task_data[0], experiment.seeds[0])
+    basis: dict[str, np.ndarray] = {}
+    read_all(SnapshotView.of(group, probe, basis, step=0))
+    group.advance(1)
+    began = time.perf_counter()
+    read_all(SnapshotView.of(group, probe, basis, step=1))
+    return (time.perf_counter() - began) / len(experiment.seeds)

@@ -88,8 +88,10 @@ def _train(
             time.sleep(0.05)
     state, reason = execution.run()
     with open_run(folder) as run:
-        seconds, step = float(run.status["seconds"]), int(run.status["step"])
-    tell(connection, ("pace", cost.flops / experiment.steps, seconds, step - begin, cost.torch))
+        status = run.status
+    seconds, step = float(status["seconds"]), int(status["step"])
+    updates = min(seconds, sum(status.get("arm_seconds", {}).values()) or seconds)
+    tell(connection, ("pace", cost.flops / experiment.steps, seconds, step - begin, cost.torch, updates))
     return state, reason, step
 
 

@@ -11,7 +11,7 @@ from sandbox.engine.native.coverage import not_covered
 from sandbox.experiment.describe import check
 from sandbox.experiment.experiment import load
 from sandbox.runner import pace, queue
-from sandbox.runner.pace import Pace, Past, read_pace, remember, same_of
+from sandbox.runner.pace import Pace, Past, looks_of, read_pace, remember, same_of
 from sandbox.runner.warm_up import warm_up
 from tests.runner.small import tiny
 
@@ -104,6 +104,20 @@ def test_what_was_not_measured_of_an_engine_is_a_first_guess() -> None:
     assert "first guess" in Pace({"torch": SLOW}, []).guess(PLAIN, 1e6, torch=0.5).basis
 
 
+def test_what_is_read_of_a_run_is_paid_by_the_reading_and_not_by_the_step() -> None:
+    short, long = PLAIN | {"steps": 100, "seeds": [0, 1]}, PLAIN | {"steps": 100_000, "seeds": [0, 1]}
+    assert looks_of(short) * 100 == 32 * 2 and looks_of(long) * 100_000 == 96 * 2
+    assert looks_of(PLAIN | {"steps": 9}) * 9 == 10
+    took = Past("cpu", NATIVE_RUN, same_of(short), 1e8, 0.7, training=0.06, looks=looks_of(short))
+    assert took.look == pytest.approx(1.0)
+    measured = Pace({"native": LINE}, [took], look=9.0)
+    for plain in (short, long, {**long, "batch_size": 5}):
+        expected = 0.06 + looks_of(plain) * 1.0
+        assert measured.guess(plain, 1e8).seconds == pytest.approx(expected, rel=1e-3)
+    fresh = Pace({"native": LINE}, [], look=0.5)
+    assert fresh.guess(long, 1e8).seconds == pytest.approx(0.1 + looks_of(long) * 0.5, rel=0.01)
+
+
 def test_a_run_of_one_engine_says_nothing_of_the_other() -> None:
     quick = Past("cpu", NATIVE_RUN, "x", 1e8, 0.01)
     slow = Past("cpu", TORCH_RUN, "y", 1e8, 4.0, torch=1.0)
@@ -151,4 +165,5 @@ def test_the_warm_up_measures_every_engine_that_can_train_here() -> None:
     assert set(found["lines"]) == ({"native", "torch"} if built else {"torch"})
     for (few, quick), (many, slow) in found["lines"].values():
         assert few < many and quick > 0 and slow > 0
+    assert 0 < found["look"] < 10
     assert {past[4] for past in found["past"]} == ({0.0, 1.0} if built else {1.0})
