@@ -32,6 +32,7 @@ def without_the_ghost(page: Page, kind: str) -> float:
     page.wait_for_timeout(800)
     lit = canvas.evaluate(INK)
     ghost.click()
+    canvas.scroll_into_view_if_needed()  # the press scrolled to the chip: what is out of sight is not drawn
     page.wait_for_timeout(800)
     dark = canvas.evaluate(INK)
     ghost.click()
