@@ -118,3 +118,51 @@ def test_what_was_looked_at_is_not_looked_at_again() -> None:
     assert sound_of({"notes": 5}, {"notes": 5}) == {"notes": 5}
     with pytest.raises(ValueError, match="'notes' is not a list of sentences"):
         sound_of({"notes": 5}, {"notes": ["a"]})
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "says"),
+    [
+        ("created", "yesterday", "'created' is not a time"),
+        ("created", -5, "'created' is not a time"),
+        ("created", 1e300, "'created' is not a time"),
+        ("engines", ["torch"], "'engines' is not an engine and a reason by arm"),
+        ("engines", {"standard": {"engine": 5}}, "'engines' is not"),
+        ("device", 7, "'device' is not a device"),
+        ("layout/0", {"names": ["w"], "shapes": [[-2]]}, "'layout/0' is not names"),
+        ("layout/0", {"names": ["w"], "shapes": []}, "'layout/0' is not names"),
+        ("layout/9", {"names": [], "shapes": []}, "'layout/9' is of arm 9, and"),
+        ("questions", [{"what": 3}], "'questions' is not a list of questions"),
+        ("questions", {}, "'questions' is not a list of questions"),
+        ("changes", [{"step": "x", "arm": "a", "key": "k", "value": 1}], "'changes' "),
+        ("changes", [{"step": 1, "arm": "a", "key": "k", "value": "x"}], "'changes' "),
+        ("changes_answered", "x", "'changes_answered' is not a count"),
+        ("parent", {"run": 5, "step": 1}, "'parent' is not"),
+        ("parent", {"run": "a", "step": 1, "changed": "all"}, "'parent' is not"),
+        ("thinned", {"steps": -1}, "'thinned' is not a count"),
+        ("waiting", [{"kind": "a", "step": "x"}], "'waiting' is not a list"),
+        ("migrated", 7, "'migrated' is not a list"),
+        ("target", {"curve": "x", "value": 1e300}, "'target' is not a curve"),
+        ("lines", {"loss": {"chance": 1e300}}, "'lines' is not finite"),
+        ("task", {"token_labels": [1]}, "'task' is not a table of"),
+        ("reading/0/attention entropy", 7, "not a reading's type, columns and"),
+        ("reading/0/x", {"type": "PerHead"}, "is not a reading's type"),
+        ("reading/0/x", {"type": "PerHead", "columns": ["a"], "unit": []}, "reading's"),
+        ("reading/0/x", {"not_applicable": 5}, "is not a reading's type"),
+        ("reading/7/x", {"not_applicable": "no"}, "of arm 7, and there are 2"),
+    ],
+)
+def test_check_says_of_what_kind_a_value_is_not(folder: Path, key: str, value: Any, says: str) -> None:
+    tell(folder, key, value)
+    ((file, fault), *more) = check_folder(folder).damage
+    assert file == "run.sqlite" and says in fault and not more
+
+
+def test_weights_shorter_than_their_layout_are_damage(folder: Path) -> None:
+    tell(folder, "layout/1", {"names": ["w"], "shapes": [[5]]})
+    assert check_folder(folder).damage == [
+        (
+            "run.sqlite, table snapshots",
+            "theta at step 1: [3, 4] holds less than the 5 numbers that its layout names",
+        )
+    ]
