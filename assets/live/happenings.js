@@ -59,7 +59,7 @@ export class Happenings {
     for (const tick of x.ticks((width - LEFT) / 74)) if (Number.isInteger(tick.value)) context.fillText(tick.label, Math.min(x.place(tick.value), width - 18), TOP + lines.length * tall + 10);
     this.tell(context, theme, view, TOP + lines.length * tall + 34, width, height);
     const now = this.of(view, selection.arm, hello.seeds[selection.seed]), phase = now.phases[now.phases.length - 1]?.[4].split(":")[0];
-    this.note = [phase ? `chosen seed: ${phase}` : "no phase is named here", n ? `${model.unheard ? "the latest " : ""}${whole(n)} spike${n > 1 ? "s" : ""}${model.unheard ? ` of ${whole(n + model.unheard)}` : ""}; a click goes to one` : "no spike so far"].join(" · ");
+    this.note = [phase ? `chosen seed: ${phase}` : "no phase is named here", n ? `${model.unheard ? "the latest " : ""}${whole(n)} spike${n > 1 ? "s" : ""} in all seeds${model.unheard ? ` of ${whole(n + model.unheard)}` : ""}; a click goes to one` : "no spike so far"].join(" · ");
     this.legend = arms.map((arm) => ({ name: hello.arms[arm], colour: armStyle(theme, arm).colour, shape: "■" }));
   }
 

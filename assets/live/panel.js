@@ -175,7 +175,7 @@ export class Panel {
     if (this.ask?.refusal() === "recorded") return "Not computed in this run, and a recorded one cannot be asked.";
     if (view.replay || ENDED.includes(view.model.state)) return `Not computed in this run.${due?.cost ? ` One reading takes about ${number(due.cost, 2)} s of CPU, more than its share.` : ""}`;
     if (!due) return "Not computed yet.";
-    return due.step === null ? "Too costly for the share of this run that diagnostics may take; read on demand alone." : `Not computed yet: waits until about step ${whole(due.step)}, so that diagnostics leave training its time.`;
+    return due.step === null ? "Too costly for the share of this run that diagnostics may take; read on demand alone." : `Not computed yet: waits until ${due.step > view.model.step ? `about step ${whole(due.step)}` : "there is room"}, so that diagnostics leave training its time.`;
   }
 
   // When the next reading is due, where the schedule says so.
@@ -186,7 +186,7 @@ export class Panel {
     const { view } = this, found = view.model.meta(this.reading, view.model.selection.arm)?.provenance, due = this.due();
     if (!found) return [];
     const words = [`${found.exactness}${found.sample_size ? `, n = ${whole(found.sample_size)}` : ""}`, found.precision.split(",")[0], found.tolerance ? `tolerance ${number(found.tolerance, 2)}` : ""];
-    return [...words.filter(Boolean), due && due.step !== null && !view.replay && !ENDED.includes(view.model.state) ? `next about step ${whole(due.step)}` : ""].filter(Boolean);
+    return [...words.filter(Boolean), due && due.step !== null && !view.replay && !ENDED.includes(view.model.state) ? due.step > view.model.step ? `next about step ${whole(due.step)}` : "next as soon as there is room" : ""].filter(Boolean);
   }
 
   curveFoot() {

@@ -1,11 +1,12 @@
 // Certificates: for each its state in a word and a sign, its bound beside what it bounds, and both over the steps.
 
-import { number, share, whole } from "./dom.js";
+import { counted, number, share, whole } from "./dom.js";
 import { HeldRange, LinearScale, LogScale, niceSteps } from "./scale.js";
 import { armStyle, prepare } from "./theme.js";
 
 const WORDS = ["holds", "violated", "does not apply", "stale", "not computed"];
 const BOUND = 0, MEASURED = 1, STATE = 2, REASON = 3, SHARE = 4;
+const FEW = 4;  // readings that are dots, since so few make no line
 const LEFT = 46, RIGHT = 10, HEAD = 36, FOOT = 20;
 
 export class States {
@@ -51,7 +52,7 @@ export class States {
     context.textAlign = "center";
     context.textBaseline = "top";
     for (const tick of x.ticks((width - LEFT) / 74)) if (Number.isInteger(tick.value)) context.fillText(tick.label, Math.min(x.place(tick.value), width - 18), height - FOOT + 5);
-    this.note = `read at step ${whole(frame.step)} · line: measured, dots: bound${this.others(frame, meta)}`;
+    this.note = `read at step ${whole(frame.step)} · filled and line: measured, hollow and dots: bound${this.others(frame, meta)}`;
   }
 
   plot(context, theme, colour, points, x, y, width) {
@@ -73,10 +74,18 @@ export class States {
       for (const point of points) {
         if (!(point[part] > 0) || !Number.isFinite(point[part])) { pen = false; continue; }
         context[pen ? "lineTo" : "moveTo"](x.place(point.step), y.place(point[part]));
-        if (!pen) context.lineTo(x.place(point.step) + 0.01, y.place(point[part]));
         pen = true;
       }
       context.stroke();
+      context.setLineDash([]);
+      for (const point of points.length < FEW ? points : []) {
+        if (!(point[part] > 0) || !Number.isFinite(point[part])) continue;
+        context.beginPath();
+        context.arc(x.place(point.step), y.place(point[part]), 3, 0, 2 * Math.PI);
+        context.fillStyle = part === "bound" ? theme.paper : colour;
+        context.fill();
+        context.stroke();
+      }
     }
     context.setLineDash([]);
     // A sign at each reading, where there is room: the states over time.
@@ -96,7 +105,7 @@ export class States {
       const word = WORDS[this.read(frame, row, l, h).state];
       counts.set(word, (counts.get(word) || 0) + 1);
     }
-    return frame.layers * frame.heads > 1 ? ` · all heads: ${[...counts].map(([word, n]) => `${n} ${word}`).join(", ")}` : "";
+    return frame.layers * frame.heads > 1 ? ` · ${counted(frame.rows, "bound")} of all heads: ${[...counts].map(([word, n]) => `${n} ${word}`).join(", ")}` : "";
   }
 
   at(x, y) { const found = this.places.find((place) => y >= place.top && y < place.bottom); return found ? { ...found, x, y } : null; }

@@ -14,10 +14,10 @@ export function cross(context, x, y, r) {
   line(context, x - r, y + r, x + r, y - r);
 }
 
-// First and one past the last row to draw, one row more on either side so that lines reach the edges.
-export function window_(series, x0, x1) {
-  const stepOf = (i) => series.steps[i];
-  return [Math.max(0, lastAtOrBefore(series.n, stepOf, x0)), Math.min(series.n, lastAtOrBefore(series.n, stepOf, x1) + 2 - (series.last <= x1 ? 1 : 0))];
+// First and one past the last row to draw, one row more on either side so that lines reach the edges; none beyond `until`.
+export function window_(series, x0, x1, until = Infinity) {
+  const stepOf = (i) => series.steps[i], end = lastAtOrBefore(series.n, stepOf, x1) + 2 - (series.last <= x1 ? 1 : 0);
+  return [Math.max(0, lastAtOrBefore(series.n, stepOf, x0)), Math.min(series.n, end, lastAtOrBefore(series.n, stepOf, until) + 1)];
 }
 
 // A line through the rows that can be drawn; `kept` leaves rows out, each with the stretch that leads to it.
@@ -63,7 +63,7 @@ export function beyond(v, log) {
 export function survey(lines, x0, x1, log, until) {
   const facts = { low: Infinity, high: -Infinity, below: 0, above: 0, nan: 0 };
   for (const { curve, series, to } of lines) {
-    const [from, end] = window_(series, x0, x1), shown = window_(series, x0, Math.min(x1, until))[1];
+    const [from, end] = window_(series, x0, x1), shown = window_(series, x0, x1, until)[1];
     const own = curve.seeds ? series.seeds : [series.mean], columns = curve.seeds && to && to.n === series.n ? [...own, ...to.seeds] : own;
     columns.forEach((values, place) => {
       for (let i = from; i < end; i++) {

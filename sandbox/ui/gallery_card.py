@@ -109,7 +109,8 @@ def badges(entry: Entry) -> list[tuple[str, Any]]:
     solved = [arm.name for arm in entry.card.arms if n and arm.reached == n]
     if solved:
         words = "every arm" if len(solved) == len(entry.card.arms) else count(len(solved), "arm")
-        found.append((f"{words} reached {percent(entry.card.target)}", "green"))
+        seeds = " in every seed" if n > 1 else ""
+        found.append((f"{words} reached {percent(entry.card.target)}{seeds}", "green"))
     found += [(tag, "blue") for tag in entry.labels.tags[:MOST_TAGS_SHOWN]]
     if len(entry.labels.tags) > MOST_TAGS_SHOWN:
         found.append((f"{len(entry.labels.tags) - MOST_TAGS_SHOWN} tags more", "gray"))
@@ -178,7 +179,13 @@ def _form(entry: Entry) -> None:
         (f"A deleted run can be put back for a day.{of}") if over else "Stop the run before you delete it."
     )
     if st.button("Delete this run", key=f"{key}.delete", disabled=not over, icon=":material/delete:"):
-        _do(lambda: trash.delete(entry.id, session.owner()))
+        _do(lambda: _delete(entry))
+
+
+def _delete(entry: Entry) -> None:
+    trash.delete(entry.id, session.owner())
+    name = escaped(entry.labels.name or entry.id)
+    session.notice(f"{name} lies in the trash below, from where it can be put back for a day.", "info")
 
 
 def _label(run_id: str, labels: Labels) -> None:

@@ -18,7 +18,7 @@ from sandbox.ui.arm_table import table
 from sandbox.ui.run_state import ENDED, RunState, state_of
 from sandbox.ui.words import count, duration, escaped, percent
 
-TICK = 1.0
+TICK, PAUSED_TICK = 1.0, 2.0
 """Seconds between two looks at the numbers; the live view above has its own, faster socket."""
 
 MOST_NOTES = 6
@@ -60,7 +60,9 @@ def show(run_id: str, key: str) -> None:
         address=run_link.address(run_id, run),
         shown=run_link.shown(run, key),
     )
-    st.fragment(_tick, run_every=None if state.resting else TICK)(run_id, state)
+    # Who resumes a paused run says so to its trainer, not to this script.
+    every = {"paused": PAUSED_TICK}.get(state.state) if state.resting else TICK
+    st.fragment(_tick, run_every=every)(run_id, state)
     if run is not None:
         with st.container(horizontal=True, vertical_alignment="center", key=f"{key}.below"):
             downloads.menu(run, key)
