@@ -35,20 +35,25 @@ alignas(64) constexpr float GELU_PARTS[7][LANES] = {
      -2.1660322e-05f, -5.2986657e-06f, -1.012228e-06f, 0.0f},
 };
 
-inline Gelu gelu(Vec x) {
-    const Ints sign = (Ints)x & INT32_MIN;
-    const Vec size = (Vec)((Ints)x ^ sign);
+inline void gelu(Part x, Part& of_value, Part& of_slope) {
+    const PartInts sign = (PartInts)x & INT32_MIN;
+    const Part size = (Part)((PartInts)x ^ sign);
     // Numbers above 0 are in the order of their bits, and NaN is beyond all.
-    const Ints part = (Ints)fused(size, 1.0f / GELU_STEP, all(ROUNDS)), last = (Ints)all(ROUNDS + LANES - 1);
-    const Ints at = part < last ? part : last;
-    const Vec rest = fused((Vec)at - ROUNDS, -GELU_STEP, size);
-    Vec slope = looked_up(GELU_PARTS[6], at);
-    Vec value = fused(slope, rest, looked_up(GELU_PARTS[5], at));
+    const PartInts place = (PartInts)fused(size, 1.0f / GELU_STEP, part(ROUNDS));
+    const PartInts last = (PartInts)part(ROUNDS + LANES - 1), at = place < last ? place : last;
+    const Part rest = fused((Part)at - ROUNDS, -GELU_STEP, size);
+    Part slope = looked_up(GELU_PARTS[6], at);
+    Part value = fused(slope, rest, looked_up(GELU_PARTS[5], at));
     for (int power = 4; power >= 0; power--) {
         slope = fused(slope, rest, value);
         value = fused(value, rest, looked_up(GELU_PARTS[power], at));
     }
-    return {fused(x, 0.5f, value), (Vec)((Ints)slope ^ sign) + 0.5f};
+    of_value = fused(x, 0.5f, value), of_slope = (Part)((PartInts)slope ^ sign) + 0.5f;
+}
+inline Gelu gelu(Vec x) {
+    Gelu g;
+    for (int i = 0; i < PARTS; i++) gelu(part(x, i), part(g.value, i), part(g.slope, i));
+    return g;
 }
 
 }  // namespace sandbox

@@ -11,11 +11,7 @@
 namespace sandbox {
 
 constexpr int ROWS_TURNED = 8;  // at once: two vectors of channels of them stay in the nearest cache
-#if defined(__AVX512F__)
-constexpr int SUMS = 16;  // of a tile
-#else
-constexpr int SUMS = 4;
-#endif
+constexpr int SUMS = PART == 8 ? 8 : 16;  // of a tile: AVX2 has sixteen registers, the others have 32
 
 // Vectors that the turned rows take.
 inline int64_t turned_room(int ins) { return int64_t(ROWS_TURNED) * vectors(ins) * LANES; }
@@ -46,24 +42,28 @@ inline void weight_tile(float* gradient, int outs, int ins, const Vec* wanted, c
                         int first) {
     const float* left = reinterpret_cast<const float*>(wanted + o);
     const Vec* right = turned + int64_t(first) * n;
-    Vec sum_of[R][C]{};
-    for (int t = 0; t < n; t++)
-        for (int lane = 0; lane < LANES; lane++) {
-            Vec x[C];
+    for (int i = 0; i < PARTS; i++) {
+        Part sum_of[R][C]{};
+        for (int t = 0; t < n; t++)
+            for (int lane = 0; lane < LANES; lane++) {
+                Part x[C];
 #pragma GCC unroll 16
-            for (int c = 0; c < C; c++) x[c] = right[(int64_t(c) * n + t) * LANES + lane];
+                for (int c = 0; c < C; c++) x[c] = part(right[(int64_t(c) * n + t) * LANES + lane], i);
 #pragma GCC unroll 16
-            for (int r = 0; r < R; r++) {
-                const Vec y = all(left[(int64_t(t) * outs + r) * LANES + lane]);
+                for (int r = 0; r < R; r++) {
+                    const Part y = part(left[(int64_t(t) * outs + r) * LANES + lane]);
 #pragma GCC unroll 16
-                for (int c = 0; c < C; c++) sum_of[r][c] = fused(x[c], y, sum_of[r][c]);
+                    for (int c = 0; c < C; c++) sum_of[r][c] = fused(x[c], y, sum_of[r][c]);
+                }
             }
-        }
 #pragma GCC unroll 16
-    for (int r = 0; r < R; r++)
+        for (int r = 0; r < R; r++)
 #pragma GCC unroll 16
-        for (int c = 0; c < C; c++)
-            add_to(gradient + int64_t(o + r) * ins + first + c * LANES, sum_of[r][c], ins - first - c * LANES);
+            for (int c = 0; c < C; c++) {
+                const int at = first + c * LANES + i * PART;
+                add_to(gradient + int64_t(o + r) * ins + at, sum_of[r][c], ins - at);
+            }
+    }
 }
 
 template <int C>

@@ -6,11 +6,7 @@
 namespace sandbox {
 
 // Rows of a tile, by four columns. No sum depends on what is beside it, so neither do the numbers.
-#if defined(__AVX512F__)
-constexpr int TILE_ROWS = 4;
-#else
-constexpr int TILE_ROWS = 2;
-#endif
+constexpr int TILE_ROWS = PART == 8 ? 2 : 4;  // AVX2 has sixteen registers, the others have 32
 
 // Where entry (row, column) of a matrix lies.
 template <class T>
@@ -59,27 +55,30 @@ inline void pack(const Panels& forward, const Panels& back, const float* weight,
 template <int R, int C, class B>
 __attribute__((always_inline)) inline void tile(Vec* out, int64_t apart, Matrix<Vec> a, B b, int n, bool add,
                                                 const float* bias) {
-    // Loops over a tile are unrolled so early that its sums never leave the registers.
-    Vec sum_of[R][C];
+    for (int i = 0; i < PARTS; i++) {
+        // Loops over a tile are unrolled so early that its sums never leave the registers.
+        Part sum_of[R][C];
 #pragma GCC unroll 8
-    for (int c = 0; c < C; c++)
+        for (int c = 0; c < C; c++)
 #pragma GCC unroll 8
-        for (int r = 0; r < R; r++) sum_of[r][c] = add ? out[r * apart + c] : all(bias ? bias[c] : 0.0f);
-    for (int k = 0; k < n; k++) {
-        Vec left[R];
+            for (int r = 0; r < R; r++)
+                sum_of[r][c] = add ? part(out[r * apart + c], i) : part(bias ? bias[c] : 0.0f);
+        for (int k = 0; k < n; k++) {
+            Part left[R];
 #pragma GCC unroll 8
-        for (int r = 0; r < R; r++) left[r] = a(r, k);
+            for (int r = 0; r < R; r++) left[r] = part(a(r, k), i);
 #pragma GCC unroll 8
-        for (int c = 0; c < C; c++) {
-            const auto right = b(k, c);
+            for (int c = 0; c < C; c++) {
+                const Part right = part(b(k, c), i);
 #pragma GCC unroll 8
-            for (int r = 0; r < R; r++) sum_of[r][c] = fused(left[r], right, sum_of[r][c]);
+                for (int r = 0; r < R; r++) sum_of[r][c] = fused(left[r], right, sum_of[r][c]);
+            }
         }
+#pragma GCC unroll 8
+        for (int r = 0; r < R; r++)
+#pragma GCC unroll 8
+            for (int c = 0; c < C; c++) part(out[r * apart + c], i) = sum_of[r][c];
     }
-#pragma GCC unroll 8
-    for (int r = 0; r < R; r++)
-#pragma GCC unroll 8
-        for (int c = 0; c < C; c++) out[r * apart + c] = sum_of[r][c];
 }
 
 template <int R, class B>

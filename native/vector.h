@@ -1,21 +1,12 @@
 // Sixteen numbers at once, one per sequence: their arithmetic is the same on every width of register.
 #pragma once
-#include <cstdint>
 #include <cstring>
-#if defined(__AVX2__)
-#include <immintrin.h>
-#elif defined(__aarch64__)
-#include <arm_neon.h>
-#endif
+
+#include "parts.h"
 
 namespace sandbox {
 
-constexpr int LANES = 16;
-
-typedef float Vec __attribute__((vector_size(4 * LANES)));
-typedef int32_t Ints __attribute__((vector_size(4 * LANES)));
-
-inline Vec all(float x) { return x - Vec{}; }  // x + 0 would be another for x = -0, and cost an addition
+inline Vec all(float x) { return x - Vec{}; }  // as in part()
 inline Ints all(int32_t x) { return Ints{} + x; }
 
 inline Vec load(const float* from) {
@@ -25,88 +16,6 @@ inline Vec load(const float* from) {
 }
 
 inline void store(float* to, Vec x) { std::memcpy(to, &x, sizeof x); }
-
-// a * b + c with one rounding. The compiler may not fuse on its own (-ffp-contract=off): it would choose
-// differently for different registers, and a run's numbers would depend on the processor.
-inline Vec fused(Vec a, Vec b, Vec c) {
-#if defined(__AVX512F__)
-    return (Vec)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
-#elif defined(__AVX2__)
-    __m256 x[2], y[2], z[2];
-    std::memcpy(x, &a, sizeof a), std::memcpy(y, &b, sizeof b), std::memcpy(z, &c, sizeof c);
-    for (int i = 0; i < 2; i++) z[i] = _mm256_fmadd_ps(x[i], y[i], z[i]);
-    std::memcpy(&c, z, sizeof c);
-    return c;
-#elif defined(__aarch64__)
-    float32x4_t x[4], y[4], z[4];
-    std::memcpy(x, &a, sizeof a), std::memcpy(y, &b, sizeof b), std::memcpy(z, &c, sizeof c);
-    for (int i = 0; i < 4; i++) z[i] = vfmaq_f32(z[i], x[i], y[i]);
-    std::memcpy(&c, z, sizeof c);
-    return c;
-#else
-    for (int i = 0; i < LANES; i++) c[i] = __builtin_fmaf(a[i], b[i], c[i]);
-    return c;
-#endif
-}
-inline Vec fused(Vec a, float b, Vec c) { return fused(a, all(b), c); }
-
-// The larger one; the second where one is NaN.
-inline Vec larger(Vec a, Vec b) { return a > b ? a : b; }
-
-// Entries of a table of sixteen, which begins at a multiple of 64 bytes; only the last four bits of an index count.
-inline Vec looked_up(const float* table, Ints index) {
-#if defined(__AVX512F__)
-    return (Vec)_mm512_maskz_permutexvar_ps(0xffff, (__m512i)index, _mm512_load_ps(table));
-#elif defined(__AVX2__)
-    const __m256 low = _mm256_load_ps(table), high = _mm256_load_ps(table + 8);
-    __m256i at[2];
-    __m256 found[2];
-    std::memcpy(at, &index, sizeof index);
-    for (int i = 0; i < 2; i++)
-        found[i] = _mm256_blendv_ps(_mm256_permutevar8x32_ps(low, at[i]), _mm256_permutevar8x32_ps(high, at[i]),
-                                    _mm256_castsi256_ps(_mm256_slli_epi32(at[i], 28)));
-    Vec x;
-    std::memcpy(&x, found, sizeof x);
-    return x;
-#elif defined(__aarch64__)
-    const uint8x16x4_t bytes = vld1q_u8_x4(reinterpret_cast<const uint8_t*>(table));
-    const Ints places = (index & 15) * 0x04040404 + 0x03020100;
-    uint8x16_t at[4];
-    std::memcpy(at, &places, sizeof at);
-    for (int i = 0; i < 4; i++) at[i] = vqtbl4q_u8(bytes, at[i]);
-    Vec x;
-    std::memcpy(&x, at, sizeof x);
-    return x;
-#else
-    Vec x;
-    for (int i = 0; i < LANES; i++) x[i] = table[index[i] & 15];
-    return x;
-#endif
-}
-
-inline Vec root(Vec x) {
-    for (int i = 0; i < LANES; i++) x[i] = __builtin_sqrtf(x[i]);
-    return x;
-}
-
-constexpr float ROUNDS = 12582912.0f;  // 1.5 * 2^23: a sum with it is a whole number, in its last bits
-
-// e^x for x <= 0, to 1 unit in the last place; 0 below what float32 holds, NaN for NaN.
-inline Vec exponential(Vec x) {
-    const float least = -87.0f;
-    const Vec bounded = larger(all(least), x);
-    const Vec power = fused(bounded, 1.44269504088896f, all(ROUNDS + 127));
-    const Vec whole = power - (ROUNDS + 127);
-    const Vec rest = fused(whole, 2.12194440e-4f, fused(whole, -0.693359375f, bounded));  // ln 2 in two parts
-    Vec sum = all(0.001386378f);  // fitted here for |rest| <= ln 2 / 2, to a relative 4e-9
-    sum = fused(sum, rest, all(0.008367483f));
-    sum = fused(sum, rest, all(0.041667238f));
-    sum = fused(sum, rest, all(0.16666535f));
-    sum = fused(sum, rest, all(0.5f));
-    sum = fused(sum, rest, all(1.0f));
-    sum = fused(sum, rest, all(1.0f));
-    return x < least ? Vec{} : sum * (Vec)((Ints)power << 23);
-}
 
 // ln x for finite x > 0.
 inline Vec logarithm(Vec x) {
@@ -174,11 +83,21 @@ inline Vec load(const float* from, int count) {
     std::memcpy(&x, from, sizeof(float) * size_t(count));
     return x;
 }
-inline void add_to(float* to, Vec x, int count) {
-    if (count >= LANES) store(to, load(to) + x);
-    else
+// Adds as many of its numbers, or none.
+inline void add_to(float* to, Part x, int count) {
+    if (count >= PART) {
+        Part sum;
+        std::memcpy(&sum, to, sizeof sum);
+        sum += x;
+        std::memcpy(to, &sum, sizeof sum);
+    } else
         for (int i = 0; i < count; i++) to[i] += x[i];
 }
+#if !defined(__AVX512F__)
+inline void add_to(float* to, const Vec& x, int count) {
+    for (int i = 0; i < PARTS; i++) add_to(to + i * PART, part(x, i), count - i * PART);
+}
+#endif
 
 typedef float Four __attribute__((vector_size(16)));
 

@@ -203,9 +203,13 @@ class Visual {
     // What the table holds for each sequence's token at position t.
     Vec entry(const Vec* table, Ints token, int t) const {
         const float* of_token = reinterpret_cast<const float*>(table) + t;
-        Vec x = all(of_token[0]);
-        for (int v = 1; v < m.vocab; v++) x = token == v ? all(of_token[v * padded]) : x;
-        return x;
+        Vec found;
+        for (int i = 0; i < PARTS; i++) {
+            Part x = part(of_token[0]);
+            for (int v = 1; v < m.vocab; v++) x = part(token, i) == v ? part(of_token[v * padded]) : x;
+            part(found, i) = x;
+        }
+        return found;
     }
 
     void backward(const float* theta, const Ints* tokens, const Vec* attention, const Vec* xi, const Vec* y,
@@ -249,7 +253,9 @@ class Visual {
 
     // Add what each sequence wants of its token's entry at position t.
     void add(Vec* sums_of, Ints token, int t, Vec wanted) {
-        for (int v = 0; v < m.vocab; v++) sums_of[v * padded + t] += token == v ? wanted : Vec{};
+        for (int v = 0; v < m.vocab; v++)
+            for (int i = 0; i < PARTS; i++)
+                part(sums_of[v * padded + t], i) += part(token, i) == v ? part(wanted, i) : Part{};
     }
 };
 
