@@ -18,7 +18,7 @@ from sandbox.foundations.errors import InvalidKnob, RunUnavailable
 from sandbox.runner.control import start_supervisor, supervisor_runs
 from sandbox.runner.places import app_script
 from sandbox.runner.steering import OWNER, refuse_unknown, who_steers
-from sandbox.runner.upkeep import Kept
+from sandbox.runner.upkeep import Kept, end_all
 from sandbox.store.folder import runs_root
 
 LOOPBACK = "127.0.0.1"
@@ -97,8 +97,7 @@ def serve(port: int, host: str | None, allowed_hosts: Sequence[str]) -> int:
                 supervisor.keep()
         return 0
     finally:
-        app.stop()
-        supervisor.stop()
+        end_all(app, supervisor)
 
 
 def start_app(

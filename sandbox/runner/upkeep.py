@@ -85,18 +85,32 @@ class Kept:
         when = f"in {rest:g} s" if rest else "at once"
         log.warning("The %s %s; it is started again %s.", self.name, why, when)
 
-    def stop(self) -> None:
-        """Close its input, ask it to end, and see that it does."""
+    def ask_to_end(self) -> None:
+        """Close its input and ask it to end."""
         if self.process is None:
             return
         if self.process.stdin is not None:
             self.process.stdin.close()
         self.process.terminate()
+
+    def see_it_end(self, seconds: float = PATIENCE) -> None:
+        """Wait until it has ended; what has not by then is killed."""
+        if self.process is None:
+            return
         try:
-            self.process.wait(timeout=PATIENCE)
+            self.process.wait(timeout=max(seconds, 0.0))
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+
+
+def end_all(*kept: Kept) -> None:
+    """Ask all of them to end, in their order, and see that they do, together within PATIENCE."""
+    for one in kept:
+        one.ask_to_end()
+    deadline = time.monotonic() + PATIENCE
+    for one in kept:
+        one.see_it_end(deadline - time.monotonic())
 
 
 def how_it_ended(code: int) -> str:

@@ -1,12 +1,15 @@
 """What is kept comes back, each time later while it ends soon, and every start is one sentence."""
 
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 
 import pytest
 
-from sandbox.runner.upkeep import LONGEST_REST, TOO_SOON, Kept, how_it_ended, rest_after
+from sandbox.runner import upkeep
+from sandbox.runner.upkeep import LONGEST_REST, TOO_SOON, Kept, end_all, how_it_ended, rest_after
 
 
 class Told:
@@ -129,12 +132,27 @@ def test_a_process_that_cannot_be_made_is_tried_again(caplog: pytest.LogCaptureF
     assert "cannot be started (Resource temporarily unavailable)" in caplog.text
 
 
-def test_what_is_stopped_has_ended() -> None:
-    found = Kept("sleep", lambda: subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE))
-    found.stop()
-    found.start()
-    found.stop()
-    assert found.process is not None and found.process.returncode is not None
+DEAF = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); time.sleep(60)"
+
+
+def test_all_are_asked_to_end_before_any_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(upkeep, "PATIENCE", 1.0)
+    pipe = subprocess.PIPE
+    found = [
+        Kept(code, lambda code=code: subprocess.Popen([sys.executable, "-c", code], stdin=pipe, stdout=pipe))  # type: ignore[misc]
+        for code in (DEAF, DEAF, "print(flush=True); input()")
+    ]
+    end_all(*found)  # nothing was started
+    for one in found:
+        one.start()
+        assert one.process is not None and one.process.stdout is not None
+        one.process.stdout.readline()
+        one.process.stdout.close()
+    began = time.monotonic()
+    end_all(*found)
+    assert 0.9 < time.monotonic() - began < 30
+    codes = [one.process.returncode for one in found if one.process is not None]
+    assert codes[:2] == [-signal.SIGKILL] * 2 and codes[2] not in (None, -signal.SIGKILL)
 
 
 @pytest.mark.parametrize(
