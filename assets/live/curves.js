@@ -1,6 +1,7 @@
 // A chart over steps: thin seeds, thick mean, band from least to greatest; arms told apart by colour, dash and marker.
 
 import { counted, whole } from "./dom.js";
+import { Grown } from "./grown.js";
 import { writeLabels } from "./labels.js";
 import { HeldRange, LinearScale, LogScale, niceSteps } from "./scale.js";
 import { mean, REACHES } from "./smooth.js";
@@ -13,7 +14,7 @@ const ALIKE = 4;  // pixels: reference lines hardly apart share a label
 
 export class Curves {
   constructor(panel, canvas) {
-    Object.assign(this, { panel, canvas, area: null, log: panel.log, smoothed: 0, labels: new Map(), unwritten: [] });
+    Object.assign(this, { panel, canvas, area: null, log: panel.log, smoothed: 0, labels: new Map(), unwritten: [], grown: new Grown() });
     this.held = new HeldRange(this.log, panel.bounds);
     this.shown = new Set(panel.curves.filter((c) => c.on).map((c) => c.column));
     this.ranged = "";
@@ -67,11 +68,16 @@ export class Curves {
     this.axes(context, theme, x, y, rail, roof, facts);
     context.save();
     context.beginPath();
-    context.rect(LEFT - 1, 0, Math.round(width) - RIGHT - LEFT + 6, Math.round(height) - BOTTOM + 4);  // whole pixels: a clip that parts them makes every line dear
+    const inside = [LEFT - 1, 0, Math.round(width) - RIGHT - LEFT + 6, Math.round(height) - BOTTOM + 4];
+    context.rect(...inside);  // whole pixels: a clip that parts them makes every line dear
     context.clip();
     const words = this.levels(context, theme, view, y);  // beneath the curves
     for (const ghost of ghosts) this.ghost(context, theme, view, ghost, x0, x1);
-    for (const line of lines) this.line(context, theme, line, x0, x1, until);
+    if (until === Infinity && !view.replay && !this.smoothing) this.grow(context, theme, lines, [width, height, rail, roof, x0, x1, low, high, this.log, theme], inside);
+    else {
+      this.grown.forget();
+      for (const line of lines) this.line(context, theme, line, x0, x1, until);
+    }
     // What stands at the edge is whole.
     context.restore();
     context.save();
@@ -82,6 +88,19 @@ export class Curves {
     this.unwritten = writeLabels(context, theme, words, lines, this.area, until, this.labels);
     context.restore();
     this.playhead(context, theme, view, x);
+  }
+
+  // Live, only what is new is drawn: lines of many seeds cost more than all the rest. Dashes go on from their start.
+  grow(context, theme, lines, key, [left, top, wide, tall]) {
+    const { x } = this.area, whole = lines.filter(({ curve }) => curve.style === "solid"), others = lines.filter((line) => !whole.includes(line));
+    const shape = (own) => {
+      own.setTransform(context.getTransform());
+      own.beginPath();
+      own.rect(left, top, wide, tall);
+      own.clip();
+    };
+    this.grown.draw(context, key, whole, shape, (own, line, first) => this.line(own, theme, line, x.low, x.high, Infinity, first));
+    for (const line of others) this.line(context, theme, line, x.low, x.high, Infinity);
   }
 
   axes(context, theme, x, y, rail, roof, facts) {
@@ -145,10 +164,10 @@ export class Curves {
     return words;
   }
 
-  line(context, theme, { curve, arm, series, to }, x0, x1, until) {
+  line(context, theme, { curve, arm, series, to }, x0, x1, until, first = 0) {
     const style = armStyle(theme, arm);
     const { x, y } = this.area;
-    const [from, end] = window_(series, x0, Math.min(x1, until));
+    const [start, end] = window_(series, x0, x1, until), from = Math.max(start, first);
     if (end <= from) return;
     const drawn = (v) => (y.log ? v > 0 : true) && Number.isFinite(v);
     context.strokeStyle = context.fillStyle = style.colour;
@@ -195,7 +214,7 @@ export class Curves {
   marks(context, theme, { curve, arm, series }, x0, x1, until, rail, roof) {
     const style = armStyle(theme, arm);
     const { x, y, bottom } = this.area;
-    const [from, end] = window_(series, x0, Math.min(x1, until));
+    const [from, end] = window_(series, x0, x1, until);
     if (end <= from) return;
     context.strokeStyle = context.fillStyle = style.colour;
     if (curve.style === "solid") {
