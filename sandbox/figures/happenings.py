@@ -5,7 +5,7 @@ from sandbox.figures.palette import arm_style
 from sandbox.store import Event, Run
 
 PHASE, SPIKE = "phase", "spike"
-OPACITY = {"plateau": 0.15, "clustering": 0.3, "fitting": 0.45}
+OPACITY = {"changing": 0.06, "plateau": 0.15, "clustering": 0.3, "fitting": 0.45}
 """Phases differ in shade and are named where they begin; others are as a plateau."""
 MOST_HEIGHT = 1200
 

@@ -8,6 +8,8 @@ from jaxtyping import Int, Real
 from sandbox.foundations.errors import InvalidData
 
 PLATEAU, CLUSTERING, FITTING, UNKNOWN = "plateau", "clustering", "fitting", "unknown"
+CHANGING = "changing"
+PATIENCE = 3
 LEARNS = 0.9  # share of the chance loss below which something about the classes has been learned
 SEPARATES = 0.5  # share of the chance loss below which the classes are being separated
 MERGED = 0.5  # share of its start to which within / total must fall for embeddings to count as clustered
@@ -20,6 +22,7 @@ RULES = {
     FITTING: (
         f"the loss is below {SEPARATES:.0%} of the chance loss, or below {LEARNS:.0%} of it without clusters"
     ),
+    CHANGING: f"the latest snapshots say otherwise; {PATIENCE} in a row name a phase",
     UNKNOWN: "the loss or the clustering is not a finite number here",
 }
 
@@ -42,13 +45,17 @@ def name_phases(
     losses: Real[np.ndarray, " step"],
     within: Real[np.ndarray, " step"],
     chance_loss: float,
-    patience: int = 3,
+    patience: int = PATIENCE,
+    *,
+    ended: bool = False,
 ) -> list[Phase]:
     """Phases of one run in order, from its loss (nats) and within / total of xi at the same steps.
 
-    A change of phase counts once it has lasted `patience` points, so that noise names nothing; the phases
-    cover all steps without a gap. Points before the first known one, where no loss is measured yet, belong to
-    the phase that follows. Raises InvalidData where the chance loss or the patience is not positive.
+    A change of phase counts once it has lasted `patience` points, so that noise names nothing. The last
+    points before that, where they all say otherwise, are `changing`, or what they say where the run has
+    `ended`. The phases cover all steps without a gap; points before the first known one, where no loss is
+    measured yet, belong to the phase that follows. Raises InvalidData where the chance loss or the patience
+    is not positive.
     (the two stages are those of 2410.24050; the thresholds are our reading)
     """
     steps, losses, within = np.asarray(steps), np.asarray(losses, float), np.asarray(within, float)
@@ -67,6 +74,11 @@ def name_phases(
         if name != current and names[place : place + patience] == [name] * patience:
             edges.append(place)
             current = name
+    rest = len(names) - next((n for n, name in enumerate(reversed(names)) if name == current), len(names))
+    if edges[-1] < rest < len(names):
+        edges.append(rest)
+        if not ended or len(set(names[rest:])) > 1:
+            names[rest:] = [CHANGING] * (len(names) - rest)
     stops = [*edges[1:], len(names)]
     return [
         Phase(name=names[a], first=int(steps[a]), last=int(steps[b - 1]))

@@ -9,10 +9,13 @@ from jaxtyping import Int, Real
 from sandbox.foundations.errors import InvalidData
 
 WINDOW = 50
+GAP = 5
+"""Losses back at their level between two rises that are still one spike."""
 MEDIAN_TO_SIGMA = 1.4826  # a normal sample's standard deviation over its median absolute deviation
 RULE = (
     "a spike is a loss above the median of the last {window} finite losses by more than {sigmas:g} robust "
-    "standard deviations, more than {rise:.0%} of that median and more than {least:g} nats"
+    "standard deviations, more than {rise:.0%} of that median and more than {least:g} nats; rises a few "
+    "losses apart are one"
 )
 
 
@@ -67,7 +70,7 @@ def find_spikes(
     steps, losses = steps[finite], losses[finite]
     flagged, level = _above_level(losses, window, sigmas, rise, least)
     spikes = []
-    for start, stop in _stretches(flagged):
+    for start, stop in _joined(_stretches(flagged)):
         peak = start + int(losses[start:stop].argmax())
         spikes.append(
             Spike(
@@ -139,6 +142,17 @@ def _above_level(
             recent[oldest] = losses[place]
             oldest = (oldest + 1) % window
     return flagged, level
+
+
+def _joined(stretches: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Stretches with no more than GAP entries between them are one."""
+    found: list[tuple[int, int]] = []
+    for start, stop in stretches:
+        if found and start - found[-1][1] <= GAP:
+            found[-1] = found[-1][0], stop
+        else:
+            found.append((start, stop))
+    return found
 
 
 def _stretches(flagged: np.ndarray) -> list[tuple[int, int]]:

@@ -19,6 +19,7 @@ MOST_KEPT = 20
 MOST_OPEN = 12
 """Questions that one run may have open; each waits for the one before."""
 LONGEST_ID = 40
+LAST_STEP = 2**53
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,6 +110,10 @@ class AskedQuestions:
             number, kind, step = line.get("id"), line.get("kind"), line.get("step")
             if isinstance(line.get("cancel"), str):
                 cancelled.append(line["cancel"])
-            elif isinstance(number, str) and isinstance(kind, str) and type(step) is int:
+            elif isinstance(number, str) and isinstance(kind, str) and _is_step(step):
                 asked.append(Question(id=number[:LONGEST_ID], kind=kind[:80], step=step))
         return asked, cancelled
+
+
+def _is_step(step: Any) -> bool:
+    return type(step) is int and abs(step) <= LAST_STEP

@@ -47,12 +47,13 @@ class RequestLines:
         """Requests since the last call, in the order they were made; one look at the file's size if none."""
         try:
             size = self._path.stat().st_size
-        except FileNotFoundError:
-            return []
-        if size == self._size or size > MOST_BYTES:
+            if size == self._size or size > MOST_BYTES:
+                return []
+            read = self._path.read_bytes()[:size]
+        except OSError:  # none yet, or no file: nobody's request ends a training
             return []
         self._size = size
-        lines = self._path.read_bytes()[:size].split(b"\n")[:-1]
+        lines = read.split(b"\n")[:-1]
         fresh, self.n_read = lines[self.n_read :], max(self.n_read, len(lines))
         return [request for line in fresh if isinstance(request := _read(line), dict)]
 

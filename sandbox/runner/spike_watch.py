@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float
 
-from sandbox.mathematics.spikes import MEDIAN_TO_SIGMA, RULE, Spike, find_spikes
+from sandbox.mathematics.spikes import GAP, MEDIAN_TO_SIGMA, RULE, Spike, find_spikes
 
 CHUNK = 50
 """Losses are searched at every such step, so that what is found depends on the steps alone."""
@@ -79,7 +79,7 @@ class SpikeWatch:
         for arm, seed in np.argwhere(self._may_hold()).tolist():
             losses = self._losses[arm, seed]
             for spike in find_spikes(steps, losses, WINDOW, SIGMAS, RISE, LEAST):
-                if spike.last >= self._step or spike.first <= self._told[arm, seed]:
+                if spike.last + GAP >= self._step or spike.first <= self._told[arm, seed]:
                     continue
                 self._told[arm, seed] = spike.last
                 yield FoundSpike(arm=arm, seed=seed, spike=spike)

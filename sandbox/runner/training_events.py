@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from sandbox.engine.torch_engine import TorchGroup
 from sandbox.foundations.readings import Answer, PerHead
-from sandbox.mathematics.phases import UNKNOWN, name_phases
+from sandbox.mathematics.phases import CHANGING, UNKNOWN, Phase, name_phases
 from sandbox.runner.costly_readings import CostlyReadings
 from sandbox.runner.recording import Recorder, Snapshot
 from sandbox.runner.spike_replay import (
@@ -68,6 +68,8 @@ class TrainingEvents:
         self._states, self._norms = RecentStates(groups), RecentNorms(groups)
         self._waiting: list[_Unexplained] = []
         self._chance = [data.loss_lines.get(CHANCE, 0.0) for data in groups[0].task_data]
+        self._doubted = np.full((len(groups), len(writer.seeds)), -1, np.int64)
+        """The step at which a change of phase began that is not certain yet; -1 where there is none."""
         self._points = np.zeros((len(groups), len(writer.seeds), 0, 3))
         """(arm, seed, snapshot, 3): step, loss in nats, within / total."""
 
@@ -82,6 +84,7 @@ class TrainingEvents:
 
     def finish(self, step: int, patience: float) -> None:
         """The run ends: what waits is looked into for `patience` seconds more, the highest spikes first."""
+        self._tell_phases(ended=True)
         deadline = time.monotonic() + patience
         while self._waiting and (left := deadline - time.monotonic()) > 0:
             self._costly.wait(step, left)
@@ -99,26 +102,42 @@ class TrainingEvents:
             if isinstance(clustering, PerHead):
                 fresh[arm, :, 0, 2] = clustering.columns["within / total"][:, 0, 0]
         self._points = np.concatenate([self._points, fresh], axis=2)
-        for arm, seed in np.ndindex(self._points.shape[:2]):
-            self._tell_phases(arm, seed)
+        self._tell_phases()
 
     def state(self) -> dict[str, np.ndarray]:
         """What a resumed run needs."""
-        return {"phases/points": self._points.copy(), **self._watch.state()}
+        return {"phases/points": self._points.copy(), "phases/doubted": self._doubted, **self._watch.state()}
 
     def load(self, state: dict[str, np.ndarray], step: int) -> None:
         """Take up what `state` returned at `step`."""
         self._points = state.get("phases/points", self._points).copy()
+        self._doubted = state.get("phases/doubted", self._doubted).copy()
         self._watch.load(state, step)
 
-    def _tell_phases(self, arm: int, seed: int) -> None:
+    def _tell_phases(self, *, ended: bool = False) -> None:
+        for arm, seed in np.ndindex(self._points.shape[:2]):
+            phases = self._phases(arm, seed, ended=ended)
+            for phase in phases:
+                if phase.name != UNKNOWN:  # the same event again is the same event
+                    self._tell_phase(phase.first, phase, arm, seed)
+            self._take_back(arm, seed, phases)
+
+    def _phases(self, arm: int, seed: int, *, ended: bool = False) -> list[Phase]:
+        """The phases of a seed so far; none where nothing names them."""
         steps, losses, within = self._points[arm, seed].T
         if self._chance[seed] <= 0 or not np.isfinite(within).any():
-            return
-        for phase in name_phases(steps.astype(np.int64), losses, within, self._chance[seed]):
-            if phase.name != UNKNOWN:  # the same event again is the same event
-                detail = f"{phase.name}: {phase.rule}"
-                self._writer.event(phase.first, PHASE, detail, arm, self._writer.seeds[seed])
+            return []
+        return name_phases(steps.astype(np.int64), losses, within, self._chance[seed], ended=ended)
+
+    def _tell_phase(self, step: int, phase: Phase, arm: int, seed: int) -> None:
+        self._writer.event(step, PHASE, f"{phase.name}: {phase.rule}", arm, self._writer.seeds[seed])
+
+    def _take_back(self, arm: int, seed: int, phases: list[Phase]) -> None:
+        """A change that came to nothing is a part of the phase around it."""
+        began = self._doubted[arm, seed]
+        if began >= 0 and began not in [phase.first for phase in phases]:
+            self._tell_phase(began, [phase for phase in phases if phase.first < began][-1], arm, seed)
+        self._doubted[arm, seed] = phases[-1].first if phases and phases[-1].name == CHANGING else -1
 
     def _tell(self, found: FoundSpike, came_with: str) -> None:
         seed = self._writer.seeds[found.seed]

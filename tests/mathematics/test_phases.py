@@ -35,8 +35,21 @@ def test_a_run_that_fits_without_clusters_is_not_said_to_cluster() -> None:
 
 def test_one_noisy_point_names_nothing() -> None:
     losses = np.full(len(STEPS), 0.69)
-    losses[[10, -1]] = 0.1
+    losses[[10, 20]] = 0.1
     assert [p.name for p in name_phases(STEPS, losses, np.ones(len(STEPS)), CHANCE)] == ["plateau"]
+
+
+@pytest.mark.parametrize(("lower", "said"), [((-1,), "fitting"), ((-2, -1), "fitting"), ((), "")])
+def test_the_last_points_are_changing_and_name_a_phase_where_the_run_has_ended(
+    lower: tuple[int, ...], said: str
+) -> None:
+    losses = np.full(len(STEPS), 0.69)
+    losses[list(lower)] = 0.1
+    rest = [(290 - 10 * (len(lower) - 1), "changing")] if lower else []
+    found = name_phases(STEPS, losses, np.ones(len(STEPS)), CHANCE)
+    assert [(p.first, p.name) for p in found] == [(0, "plateau"), *rest]
+    ended = name_phases(STEPS, losses, np.ones(len(STEPS)), CHANCE, ended=True)
+    assert [p.name for p in ended] == ["plateau", *([said] if said else [])]
 
 
 def test_what_is_not_a_number_is_unknown() -> None:

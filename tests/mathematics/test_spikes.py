@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sandbox.foundations.errors import InvalidData
-from sandbox.mathematics.spikes import clues, find_spikes
+from sandbox.mathematics.spikes import GAP, clues, find_spikes
 
 
 def noisy(n: int = 400, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -73,3 +73,20 @@ def test_clues_name_what_left_its_level_most() -> None:
 def test_a_window_too_short_for_a_level_is_refused() -> None:
     with pytest.raises(InvalidData, match="a window of at least 5"):
         find_spikes(np.arange(3), np.zeros(3), window=2)
+
+
+@pytest.mark.parametrize(("apart", "n"), [(3, 1), (GAP + 1, 1), (GAP + 2, 2)])
+def test_rises_a_few_losses_apart_are_one_spike(apart: int, n: int) -> None:
+    losses = np.full(200, 0.5)
+    losses[[100, 100 + apart]] = 2.0, 4.0
+    found = find_spikes(np.arange(200), losses)
+    assert len(found) == n and found[0].first == 100
+    assert (found[0].last, found[0].height) == ((100 + apart, 4.0) if n == 1 else (100, 2.0))
+
+
+def test_a_rise_of_less_than_a_thousandth_of_a_nat_is_none() -> None:
+    losses = np.full(200, 1e-6)
+    losses[100] = 9e-4
+    assert find_spikes(np.arange(200), losses) == []
+    losses[100] = 2e-3
+    assert len(find_spikes(np.arange(200), losses)) == 1

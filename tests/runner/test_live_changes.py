@@ -118,6 +118,16 @@ def test_damaged_lines_are_nobodys_request(tmp_path: Path) -> None:
     assert requests.new() == [] and requests.n_read == 5
 
 
+def test_what_is_no_file_holds_no_request(tmp_path: Path) -> None:
+    (tmp_path / REQUESTS).mkdir()
+    assert Requests(tmp_path).new() == []
+    with pytest.raises(RunUnavailable, match="cannot be written"):
+        request_change(tmp_path, "standard", "optimizer.learning_rate", 0.1)
+    (tmp_path / REQUESTS).rmdir()
+    (tmp_path / REQUESTS).symlink_to(REQUESTS)
+    assert Requests(tmp_path).new() == []
+
+
 def test_a_run_that_is_not_there_cannot_be_asked(tmp_path: Path) -> None:
     with pytest.raises(RunUnavailable, match="no run folder"):
         request_change(tmp_path / "none", "standard", "optimizer.learning_rate", 0.1)

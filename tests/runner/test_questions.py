@@ -1,5 +1,6 @@
 """Any stored step can be asked for any diagnostic, of a run in training, paused or done, with one writer."""
 
+import json
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +18,16 @@ from sandbox.runner.answerer import answer_all, diagnose
 from sandbox.runner.children import Children
 from sandbox.runner.execution import Execution
 from sandbox.runner.on_demand import OnDemand
-from sandbox.runner.questions import MOST_OPEN, ask, cancel, question, questions_of, waiting
+from sandbox.runner.questions import (
+    MOST_OPEN,
+    QUESTIONS_FILE,
+    AskedQuestions,
+    ask,
+    cancel,
+    question,
+    questions_of,
+    waiting,
+)
 from sandbox.runner.stored_views import StoredStep, settings_at
 from sandbox.runner.supervisor import Supervisor
 from sandbox.store import Run, RunWriter, open_run
@@ -165,6 +175,13 @@ def test_a_run_in_training_answers_itself_and_trains_the_same_bits(done: Path, t
     assert found is not None and found.state == "done"
     assert 2 in run.reading_steps("layer norms", "standard")
     assert_same_numbers(open_run(done), run)
+
+
+@pytest.mark.parametrize("step", [-(10**23), 10**23, True, 1.5, None])
+def test_a_step_that_none_can_be_is_nobodys_question(tmp_path: Path, step: object) -> None:
+    line = json.dumps({"id": "z", "kind": "theta", "step": step})
+    (tmp_path / QUESTIONS_FILE).write_text(line + "\n")
+    assert AskedQuestions(tmp_path).new() == ([], [])
 
 
 def test_settings_follow_the_live_changes_made_by_then() -> None:

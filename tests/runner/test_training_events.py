@@ -11,7 +11,8 @@ from sandbox.mathematics.spikes import find_spikes
 from sandbox.runner.costly_readings import CostlyReadings
 from sandbox.runner.execution import Execution
 from sandbox.runner.spike_watch import HISTORY, FoundSpike, SpikeWatch
-from sandbox.store import Run, RunWriter
+from sandbox.runner.training_events import TrainingEvents
+from sandbox.store import Run, RunWriter, open_run
 from tests.diagnostics.views import random_view
 from tests.runner.small import assert_same_numbers, tiny_experiment
 from tests.runner.test_costly_readings import SINGULAR
@@ -123,3 +124,19 @@ def test_a_question_aside_is_answered_without_taking_a_turn(tmp_path: Path) -> N
         assert costly.aside(SINGULAR, lambda: [random_view()], 3, heard.append, on_credit=True)
         costly.wait(3, 20.0)
         assert len(heard) == 2
+
+
+def test_a_change_of_phase_that_comes_to_nothing_is_taken_back(tmp_path: Path) -> None:
+    with RunWriter.open(tmp_path / "run", tiny_experiment(arms=["standard"]).to_plain()) as writer:
+        events = TrainingEvents.__new__(TrainingEvents)
+        events._writer, events._chance = writer, [0.7, 0.7]
+        events._doubted = np.full((1, 2), -1, np.int64)
+        points = np.array([[0, 0.69, 1], [10, 0.69, 1], [20, 0.69, 1], [30, 0.1, 1], [40, 0.69, 1]])
+        told = []
+        for n in (4, 5):
+            events._points = np.repeat(points[None, None, :n], 2, axis=1)
+            events._tell_phases()
+            writer.commit()
+            found = [e for e in open_run(tmp_path / "run").events() if e.seed == writer.seeds[0]]
+            told.append([(e.step, e.detail.split(":")[0]) for e in found])
+        assert told == [[(0, "plateau"), (30, "changing")], [(0, "plateau"), (30, "plateau")]]
