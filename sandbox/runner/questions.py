@@ -110,10 +110,7 @@ class AskedQuestions:
             number, kind, step = line.get("id"), line.get("kind"), line.get("step")
             if isinstance(line.get("cancel"), str):
                 cancelled.append(line["cancel"])
-            elif isinstance(number, str) and isinstance(kind, str) and _is_step(step):
-                asked.append(Question(id=number[:LONGEST_ID], kind=kind[:80], step=step))
+            elif isinstance(number, str) and isinstance(kind, str) and type(step) is int:
+                if abs(step) <= LAST_STEP:
+                    asked.append(Question(id=number[:LONGEST_ID], kind=kind[:80], step=step))
         return asked, cancelled
-
-
-def _is_step(step: Any) -> bool:
-    return type(step) is int and abs(step) <= LAST_STEP
