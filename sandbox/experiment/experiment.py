@@ -163,16 +163,26 @@ def load(source: str | Path | Mapping[str, Any]) -> Experiment:
     """Read an experiment from a plain form, or from a TOML or JSON file."""
     if isinstance(source, Mapping):
         return from_plain_experiment(dict(source))
-    path = Path(source)
+    return from_plain_experiment(read_plain(Path(source), "an experiment"))
+
+
+def read_plain(path: Path, what: str) -> Any:
+    """What a TOML or JSON file holds, which is to be `what`, such as "an experiment".
+
+    Raises InvalidPlain for a file that cannot be read or parsed, for one that is too long, and for what is no
+    file: a pipe would have its reader wait.
+    """
     try:
+        if path.exists() and not path.is_file():
+            raise InvalidPlain(f"{path} is no file; give a TOML or JSON file.")
         if path.stat().st_size > MAX_PLAIN_BYTES:
             raise InvalidPlain(
-                f"{path.name} has {path.stat().st_size} bytes; an experiment has at most {MAX_PLAIN_BYTES}."
+                f"{path.name} has {path.stat().st_size} bytes; {what} has at most {MAX_PLAIN_BYTES}."
             )
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidPlain(f"{path} cannot be read ({error}); give a TOML or JSON file.") from error
-    return from_plain_experiment(parse_text(text, path.suffix == ".json"))
+    return parse_text(text, path.suffix == ".json")
 
 
 def parse_text(text: str, as_json: bool) -> Any:

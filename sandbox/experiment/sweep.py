@@ -6,7 +6,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from sandbox.experiment.experiment import MAX_PLAIN_BYTES, Experiment, load, parse_text
+from sandbox.experiment.experiment import Experiment, load, read_plain
 from sandbox.experiment.override import override
 from sandbox.experiment.presets import preset
 from sandbox.foundations.errors import InvalidPlain, SandboxError
@@ -48,13 +48,7 @@ def load_sweep(source: str | Path | Mapping[str, Any]) -> Sweep:
     if isinstance(source, Mapping):
         return _sweep(dict(source), "sweep")
     path = Path(source)
-    try:
-        if path.stat().st_size > MAX_PLAIN_BYTES:
-            raise InvalidPlain(f"{path.name} is too large; a sweep has at most {MAX_PLAIN_BYTES} bytes.")
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidPlain(f"{path} cannot be read ({error}); give a TOML or JSON file.") from error
-    plain = parse_text(text, path.suffix == ".json")
+    plain = read_plain(path, "a sweep")
     if not isinstance(plain, dict):
         raise InvalidPlain(f"{path.name} holds {shown(plain)}; a sweep is a table.")
     return _sweep(plain, path.stem)

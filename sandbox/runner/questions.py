@@ -110,7 +110,9 @@ class AskedQuestions:
             number, kind, step = line.get("id"), line.get("kind"), line.get("step")
             if isinstance(line.get("cancel"), str):
                 cancelled.append(line["cancel"])
-            elif isinstance(number, str) and isinstance(kind, str) and type(step) is int:
-                if abs(step) <= LAST_STEP:
-                    asked.append(Question(id=number[:LONGEST_ID], kind=kind[:80], step=step))
+                continue
+            if type(step) is not int or abs(step) > LAST_STEP:
+                continue
+            if isinstance(number, str) and isinstance(kind, str):
+                asked.append(Question(id=number[:LONGEST_ID], kind=kind[:80], step=step))
         return asked, cancelled

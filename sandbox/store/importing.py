@@ -56,6 +56,8 @@ def import_run(
 
 def _unpack_all(source: Path | str | io.BytesIO, name: str, folder: Path, most_bytes: int) -> str:
     """Unpack the run's files into `folder`; the id that the run had."""
+    if not isinstance(source, io.BytesIO) and Path(source).exists() and not Path(source).is_file():
+        raise InvalidData(f"{name} is no file; give a ZIP that `export` wrote.")  # a pipe would wait
     try:
         with zipfile.ZipFile(source) as archive:
             run_id, entries = _entries(archive, name, most_bytes)

@@ -113,6 +113,8 @@ def _numbered_lines(source: Source) -> Iterator[tuple[int, bytes]]:
 @contextmanager
 def _opened(source: Source) -> Iterator[BufferedIOBase]:
     if isinstance(source, str | os.PathLike):
+        if os.path.exists(source) and not os.path.isfile(source):
+            raise InvalidData(f"{os.fspath(source)} is no file; give a .tsv file.")  # a pipe would wait
         with open(source, "rb") as stream:
             yield stream
     else:

@@ -1,6 +1,7 @@
 """What was made to break the commands is refused in one sentence, with exit code 2."""
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -71,3 +72,14 @@ def test_serve_refuses_a_runs_folder_that_cannot_be_written(
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("SANDBOX_RUNS", str(tmp_path / "file"))
     assert "cannot be written" in refused(capsys, "serve", "--port", "18999")
+
+
+@pytest.mark.parametrize(
+    "command", [["train"], ["sweep"], ["import"], ["listops", "check"], ["theta"], ["condition"]]
+)
+def test_a_pipe_in_the_place_of_a_file_is_refused_and_not_waited_for(
+    command: list[str], tmp_path: Path, capsys: CapSys
+) -> None:
+    pipe = tmp_path / "p.toml"
+    os.mkfifo(pipe)
+    assert "file" in refused(capsys, *command, str(pipe))
