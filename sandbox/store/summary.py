@@ -38,6 +38,8 @@ class ArmSummary:
     """Training seconds of the arm per step, all its seeds together."""
     diverged: int
     """Seeds with a loss that is NaN or infinite; they are left out of accuracies and differences."""
+    begun: int = 0
+    """The step at which the run begins: of what a fork has there its parent may have had it earlier."""
 
 
 def summarize(run: Run, target: float = TARGET) -> list[ArmSummary]:
@@ -82,6 +84,7 @@ def _summary(
         difference=None if arm == reference else _difference(arm, reference, curves, diverged),
         seconds_per_step=seconds_per_step,
         diverged=int(diverged[arm].sum()),
+        begun=begun_at(run.experiment),
     )
 
 

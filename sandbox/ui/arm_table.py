@@ -37,8 +37,13 @@ def _steps(line: ArmSummary) -> str:
         return "not reached"
     of = f"of {line.reached}"
     if line.first_step == line.last_step:
-        return f"{whole(line.median_step)} ({of})"
-    return f"{whole(line.median_step)} ({whole(line.first_step or 0)} to {whole(line.last_step or 0)}, {of})"
+        return f"{_step(line, line.median_step)} ({of})"
+    first, last = _step(line, line.first_step or 0), _step(line, line.last_step or 0)
+    return f"{_step(line, line.median_step)} ({first} to {last}, {of})"
+
+
+def _step(line: ArmSummary, step: float) -> str:
+    return f"by {whole(step)}" if 0 < step == line.begun else whole(step)
 
 
 def difference(line: ArmSummary) -> str:
