@@ -50,7 +50,6 @@ def test_the_table_has_a_row_per_arm_and_the_numbers_of_the_summary() -> None:
     assert {row.count("|") for row in rows} == {9}
 
 
-@given(st.text(max_size=40))
 def test_what_a_fork_has_where_it_begins_may_have_been_so_before() -> None:
     (row,) = table([line(median_step=400.0, first_step=400, last_step=640, begun=400)]).splitlines()[2:]
     assert "by 400 (by 400 to 640, of 2)" in row
@@ -58,6 +57,7 @@ def test_what_a_fork_has_where_it_begins_may_have_been_so_before() -> None:
     assert "400 (400 to 640, of 2)" in row and "by 400" not in row
 
 
+@given(st.text(max_size=40))
 def test_no_arm_name_breaks_out_of_its_cell(name: str) -> None:
     rows = table([line(arm=name), line(arm="standard", reference=name)]).splitlines()
     assert len(rows) == 4
