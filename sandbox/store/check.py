@@ -14,14 +14,13 @@ import numpy as np
 from sandbox.foundations.errors import RunUnavailable
 from sandbox.store.checkpoint import START, checkpoint_files, read_checkpoint
 from sandbox.store.described import LAYOUT, faults_of, numbers_of, reading_in
-from sandbox.store.folder import DATABASE, EXPERIMENT, plain_text, read_experiment
+from sandbox.store.folder import DATABASE, EXPERIMENT, read_experiment, same_plain
 from sandbox.store.labels import LABELS, read_labels
-from sandbox.store.plain_shapes import is_whole
+from sandbox.store.late import late_readings
+from sandbox.store.plain_shapes import LAST_STEP, is_whole
 from sandbox.store.read_only import ReadOnlyDatabase
 from sandbox.store.schema import ALL, WEIGHTS, require_ours, require_schema
 
-LAST_STEP = 2**31 - 1
-"""No run gets further: steps travel to the live view in four bytes."""
 MOST_FINDINGS = 50
 """Of one file; the rest is counted."""
 KINDS, MOST_AXES, MOST_ON_AXIS = "fiub", 6, 2**31
@@ -126,6 +125,7 @@ def _check_database(checked: Checked, plain: dict[str, Any] | None) -> None:
             ("scalars", list(_scalar_faults(db, n_arms, n_seeds, checked.counts))),
             ("snapshots", list(_snapshot_faults(db, n_arms, n_seeds, _numbers(meta), checked.counts))),
             ("events", list(_event_faults(db, n_arms, checked.counts))),
+            ("late", list(_late_faults(db))),
         ]
 
     try:
@@ -160,7 +160,7 @@ def _meta_faults(meta: dict[str, str], plain: dict[str, Any] | None, path: Path)
     except RunUnavailable as fault:
         yield str(fault)
     yield from faults_of(values, _count(meta, "arms"))
-    if plain is not None and plain_text(values.get("experiment")) != plain_text(plain):
+    if plain is not None and not same_plain(values.get("experiment"), plain):
         yield f"it records another experiment than {EXPERIMENT} beside it"
     for key in ("arms", "seeds"):
         if plain is not None and key in meta and _count(meta, key) != len(plain[key]):
@@ -170,9 +170,16 @@ def _meta_faults(meta: dict[str, str], plain: dict[str, Any] | None, path: Path)
 def _count(meta: dict[str, str], key: str) -> int:
     try:
         found = json.loads(meta.get(key, "[]"))
-    except ValueError:
+    except (ValueError, TypeError, RecursionError):
         return 0
     return len(found) if isinstance(found, list) else 0
+
+
+def _late_faults(db: sqlite3.Connection) -> Iterator[str]:
+    try:
+        late_readings(db)
+    except sqlite3.DatabaseError as fault:
+        yield str(fault)
 
 
 def _scalar_faults(

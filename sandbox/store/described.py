@@ -18,6 +18,7 @@ from sandbox.store.plain_shapes import (
     is_count,
     is_nothing,
     is_number,
+    is_step,
     is_text,
     is_truth,
     is_whole,
@@ -65,7 +66,7 @@ _WAIT = table(
 )
 
 _STATUS = table(
-    {"state": one_of(*STATES), "step": is_count, "seconds": within(0.0, LATEST), "reason": is_text},
+    {"state": one_of(*STATES), "step": is_step, "seconds": within(0.0, LATEST), "reason": is_text},
     {"arm_seconds": by_name(within(0.0, LATEST))},
 )
 

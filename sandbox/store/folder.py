@@ -9,6 +9,7 @@ from typing import Any
 
 from sandbox.foundations.errors import RunUnavailable
 from sandbox.foundations.typed_text import shown
+from sandbox.store.forks import is_fork
 from sandbox.store.plain_shapes import is_count, is_text, is_whole
 from sandbox.store.schema import named_faults
 
@@ -115,6 +116,11 @@ def read_experiment(folder: Path) -> dict[str, Any]:
             raise RunUnavailable(
                 f"{path} has no table as its {part} but {shown(plain[part])}; restore it from a copy."
             )
+    if plain.get("fork") is not None and not is_fork(plain["fork"]):
+        raise RunUnavailable(
+            f"{path} says that it went on from {shown(plain['fork'])}, which is no fork; restore it from a "
+            "copy, or start a new run."
+        )
     model = plain.get("model", {})
     for size in SIZES:
         if not is_whole(model.get(size, 1)):
@@ -162,3 +168,8 @@ def _describes_arms(plain: dict[str, Any]) -> bool:
 def plain_text(plain: Any) -> str:
     """One text per value: keys sorted, so that equal experiments are equal texts."""
     return json.dumps(plain, sort_keys=True, ensure_ascii=False, allow_nan=False)
+
+
+def same_plain(one: Any, other: Any) -> bool:
+    """Whether two plain values are the same; a damaged one may hold what no run writes, such as NaN."""
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)

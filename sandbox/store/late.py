@@ -85,6 +85,18 @@ def late_readings(db: sqlite3.Connection, after: int = 0, since: int = -1) -> li
 
 def _backwards(db: sqlite3.Connection, after: int, since: int) -> Iterator[Late]:
     for number, step, at, overtaken, kinds in db.execute(_BACKWARDS, (after,)):
+        if not (isinstance(step, int) and isinstance(at, int)):
+            raise sqlite3.DatabaseError("late holds a step that is no number")
         if at < since:  # `at` only grows
             return
-        yield Late(number, step, at, bool(overtaken), tuple(json.loads(kinds)))
+        yield Late(number, step, at, bool(overtaken), _kinds(kinds))
+
+
+def _kinds(text: Any) -> tuple[str, ...]:
+    try:
+        found = json.loads(text)
+    except (ValueError, TypeError, RecursionError):
+        found = None
+    if not isinstance(found, list) or not all(isinstance(kind, str) for kind in found):
+        raise sqlite3.DatabaseError("late holds what is no list of kinds")
+    return tuple(found)

@@ -10,6 +10,8 @@ Shape = Callable[[Any], bool]
 MOST_WHOLE = 2**63
 """No integer of SQLite is as large."""
 
+LAST_STEP = 2**31 - 1
+"""No run gets further: steps travel to the live view in four bytes."""
 LONGEST_TEXT, MOST_ENTRIES = 20_000, 100_000
 """Characters of one text and entries of one list that a run may record of itself; real ones have far less."""
 
@@ -27,6 +29,11 @@ def is_number(found: Any) -> bool:
 def is_count(found: Any) -> bool:
     """Whether `found` is a whole number from 0 on."""
     return is_whole(found) and found >= 0
+
+
+def is_step(found: Any) -> bool:
+    """Whether `found` is a step that a run can reach, and that fits the wire."""
+    return is_count(found) and found <= LAST_STEP
 
 
 def is_text(found: Any) -> bool:

@@ -16,7 +16,7 @@ from sandbox.foundations.readings import Answer, decode
 from sandbox.store import rows
 from sandbox.store.delta import Delta, Event, GroupCurve, delta, event_of
 from sandbox.store.described import NO_STATUS, READING, VITAL, as_recorded
-from sandbox.store.folder import DATABASE, EXPERIMENT, plain_text, read_experiment
+from sandbox.store.folder import DATABASE, EXPERIMENT, read_experiment, same_plain
 from sandbox.store.read_only import ReadOnlyDatabase
 from sandbox.store.rows import LAST
 from sandbox.store.schema import WEIGHTS, require_ours, require_schema
@@ -41,7 +41,7 @@ class Run:
             require_schema(self.meta("schema"), self.path / DATABASE)
             for key in VITAL:
                 self.meta(key)
-            if plain_text(self.meta("experiment")) != plain_text(self.experiment):
+            if not same_plain(self.meta("experiment"), self.experiment):
                 raise RunUnavailable(
                     f"{self.path / EXPERIMENT} is not the experiment that {DATABASE} beside it records; "
                     "restore both from one copy."

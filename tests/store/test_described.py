@@ -166,3 +166,33 @@ def test_weights_shorter_than_their_layout_are_damage(folder: Path) -> None:
             "theta at step 1: [3, 4] holds less than the 5 numbers that its layout names",
         )
     ]
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"a": NaN}', "5", "1e999", "{"])
+@pytest.mark.parametrize("key", ["arms", "seeds", "experiment"])
+def test_no_text_in_the_place_of_what_a_run_is_of_ends_a_check_in_an_error(
+    folder: Path, key: str, text: str
+) -> None:
+    with closing(sqlite3.connect(folder / "run.sqlite")) as db, db:
+        db.execute("INSERT OR REPLACE INTO meta VALUES(?, ?)", (key, text))
+    assert check_folder(folder).damage
+
+
+@pytest.mark.parametrize("row", [(1, 2, 0, "junk"), (1, "x", 0, "[]"), ("x", 2, 0, "[]"), (1, 2, 0, "[5]")])
+def test_late_readings_that_are_none_are_named(folder: Path, row: tuple[Any, ...]) -> None:
+    with closing(sqlite3.connect(folder / "run.sqlite")) as db, db:
+        db.execute("DROP TABLE late")
+        db.execute("CREATE TABLE late(id INTEGER PRIMARY KEY, step, at, overtaken, kinds)")
+        db.execute("INSERT INTO late(step, at, overtaken, kinds) VALUES(?, ?, ?, ?)", row)
+    (damage,) = check_folder(folder).damage
+    assert damage[0].endswith("table late")
+    with pytest.raises(RunUnavailable), open_run(folder) as run:
+        run.since(0)
+
+
+def test_an_odd_fork_is_no_experiment(folder: Path) -> None:
+    plain = json.loads((folder / "experiment.json").read_text())
+    plain["fork"] = {"run": "../../../etc/passwd", "step": -1, "stages": "x", "values": 5}
+    (folder / "experiment.json").write_text(json.dumps(plain))
+    tell(folder, "experiment", plain)
+    assert "which is no fork" in check_folder(folder).damage[0][1]
