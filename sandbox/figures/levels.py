@@ -19,8 +19,8 @@ LOOKS = 9
 PLACES = (("right", "top"), ("right", "bottom"), ("left", "top"), ("left", "bottom"))
 """Where a name may stand: at which end of its line, and with which of its edges on it; the first is usual."""
 
-Line = tuple[Float64[np.ndarray, " n"], Float64[np.ndarray, " n"]]
-"""Steps and heights of a drawn line."""
+Line = tuple[Float64[np.ndarray, " _"], Float64[np.ndarray, " _"]]
+"""Steps and heights of a drawn line, as many of each; other lines have other numbers of them."""
 
 
 def reference_lines(figure: go.Figure, lines: dict[str, float], log: bool = False) -> None:

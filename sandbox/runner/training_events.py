@@ -134,7 +134,7 @@ class TrainingEvents:
 
     def _take_back(self, arm: int, seed: int, phases: list[Phase]) -> None:
         """A change that came to nothing is a part of the phase around it."""
-        began = self._doubted[arm, seed]
+        began = int(self._doubted[arm, seed])
         if began >= 0 and began not in [phase.first for phase in phases]:
             self._tell_phase(began, [phase for phase in phases if phase.first < began][-1], arm, seed)
         self._doubted[arm, seed] = phases[-1].first if phases and phases[-1].name == CHANGING else -1

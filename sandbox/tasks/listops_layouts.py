@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -113,8 +114,8 @@ def _numbered_lines(source: Source) -> Iterator[tuple[int, bytes]]:
 @contextmanager
 def _opened(source: Source) -> Iterator[BufferedIOBase]:
     if isinstance(source, str | os.PathLike):
-        if os.path.exists(source) and not os.path.isfile(source):
-            raise InvalidData(f"{os.fspath(source)} is no file; give a .tsv file.")  # a pipe would wait
+        if os.path.exists(source) and stat.S_ISFIFO(os.stat(source).st_mode):  # which would wait
+            raise InvalidData(f"{os.fspath(source)} is a pipe and no file; give a .tsv file.")
         with open(source, "rb") as stream:
             yield stream
     else:

@@ -11,8 +11,12 @@ from sandbox.foundations.errors import RunUnavailable
 from sandbox.runner import queue
 from sandbox.store import open_run, run_path
 from sandbox.store.labels import Labels, read_labels
+from sandbox.store.study import Study
 from sandbox.ui import gallery_card, live_knobs, run_view, session, sweep_page, training
 from tests.pages.conftest import Open, record, said, settled
+from tests.ui import described
+
+RATE = "optimizer.learning_rate"
 
 
 @pytest.fixture(autouse=True)
@@ -76,8 +80,9 @@ def test_whatever_the_page_shows_no_act_of_another_reaches_the_run(
     with queue.catalogue_connection() as connection:
         connection.execute("UPDATE runs SET owner = 'ann'")
     with open_run(runs_folder / "busy-test-run") as run:
-        refusing(told, training._apply, run, [(run.arms[0], "optimizer.learning_rate", 0.1)])
-        refusing(told, live_knobs._ask, run, run.arms[0], "optimizer.learning_rate", None, 0.1)
+        refusing(told, training._apply, run, [(run.arms[0], RATE, 0.1)])
+        knob = live_knobs.knobs_of(described.catalogue(), run.experiment, run.arms[0])[RATE][0]
+        refusing(told, live_knobs._ask, run, run.arms[0], RATE, knob, 0.1)
     assert not (runs_folder / "busy-test-run" / "changes.jsonl").exists()
     for wish in (queue.requeue, queue.stop):
         refusing(told, run_view._ask, wish, of_ann)
@@ -90,7 +95,5 @@ def test_whatever_the_page_shows_no_act_of_another_reaches_the_run(
 
 
 def test_a_study_of_another_is_neither_cancelled_nor_resumed(told: list[str]) -> None:
-    class Foreign:
-        owner = "ann"
-
-    refusing(told, sweep_page._ask, lambda study: pytest.fail("it was cancelled"), Foreign())
+    foreign = Study(id="s", name="s", owner="ann", device="cpu", created=0.0, keys=(), points=())
+    refusing(told, sweep_page._ask, lambda study: pytest.fail("it was cancelled"), foreign)

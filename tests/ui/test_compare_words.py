@@ -40,7 +40,7 @@ def said(gaps: list[float], bootstrap: tuple[float, float] | None = None, unfair
 def test_a_sentence_has_its_counts_and_both_intervals() -> None:
     words = said([0.10, 0.11, 0.09, 0.10, 0.12], (0.09, 0.11))
     assert words.startswith(
-        "At step 1,500, held-out accuracy, mean over seeds: standard 50 % (n = 5); x 60.4 %"
+        "At step 1,500, held-out accuracy, mean over seeds: standard 50.0 % (n = 5); x 60.4 %"
     )
     assert "+10.4 points" in words
     assert "bootstrap +9.0 to +11.0, Student" in words
@@ -102,7 +102,7 @@ def test_a_mean_and_a_pair_say_where_they_were_recorded_if_not_here() -> None:
     first, second = standings([0.1, 0.2])
     earlier = [first, replace(second, place=1400.0, paired_at=1000.0)]
     mean, pair = sentences("test_accuracy", "step", 1500.0, earlier, "standard", False)
-    assert mean.endswith("(n = 2); x 65\u00a0% (n = 2, recorded at step 1,400).")
+    assert mean.endswith("(n = 2); x 65.0\u00a0% (n = 2, recorded at step 1,400).")
     assert "seed by seed at step 1,000, the last that both have: +15.0 points" in pair
 
 
