@@ -19,6 +19,7 @@ ASK_ALL = """(kinds) => {
   for (const row of rows) row.children[0].click();
   rows[rows.length - 1].querySelector('[aria-label^="Cancel"]').click();
 }"""
+READ = [KIND, "residual gains", "residual geometry", "layer norms"]
 ASKED = ["residual gains", "multi-head bound", "layer norms"]
 
 
@@ -27,7 +28,8 @@ def test_a_finished_run_is_asked_and_answers_into_the_open_panel(
 ) -> None:
     run = open_run(app.runs / finished)
     arm = run.arms[0]
-    step = next(s for s in run.weight_steps(arm)[1:].tolist() if s not in run.reading_steps(KIND, arm))
+    read = {step for kind in READ for step in run.reading_steps(kind, arm).tolist()}
+    step = next(s for s in run.weight_steps(arm)[1:].tolist() if s not in read)
     page = open_page(f"{app.address}/run?run={finished}")
     page.locator('.acs-live[data-step="160"]').wait_for()
     page.get_by_label("Go to step").fill(str(step))

@@ -35,7 +35,7 @@ def go(page: Page, step: int) -> None:
     page.get_by_label("Go to step").fill(str(step))
     page.get_by_label("Go to step").press("Enter")
     expect(page.locator(".acs-viewing")).not_to_have_text("viewing step 160")
-    page.wait_for_timeout(2500)  # texts follow a picture within two seconds
+    page.wait_for_timeout(3500)  # texts follow a picture within three seconds
 
 
 def test_every_panel_and_both_arms_show_the_step_of_the_playhead(
@@ -44,7 +44,7 @@ def test_every_panel_and_both_arms_show_the_step_of_the_playhead(
     page = open_page(f"{app.address}/run?run={finished}", viewport={"width": 1440, "height": 1100})
     page.wait_for_selector('.acs-live[data-step="160"]')
     page.evaluate(UNFOLD)
-    page.wait_for_timeout(1500)
+    page.wait_for_timeout(3500)
     late = told(page)
     go(page, 0)
     first = {kind: {*steps} for kind, steps in told(page).items()}  # what was read later for the first time
@@ -57,7 +57,7 @@ def test_every_panel_and_both_arms_show_the_step_of_the_playhead(
     assert {"loss", "accuracy", "attention entropy", "condition numbers", "attention map"} <= {*moved}
     for name in ("standard", "spectral:shift=0.5"):
         page.locator(".acs-arm", has_text=name).first.click()
-        page.wait_for_timeout(2500)
+        page.wait_for_timeout(3500)
         for kind, steps in told(page).items():
             assert all(step <= 60 or step in first[kind] for step in steps), (name, kind, steps)
     rows = page.locator('[data-kind="loss"] table').inner_text()

@@ -4,7 +4,7 @@ import csv
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from sandbox.runner import gallery, queue
 from sandbox.store import run_path
@@ -22,8 +22,17 @@ def name_of(run_id: str) -> str:
     return gallery.entry_of(run_id).name
 
 
+def listed(open_page: Open, address: str, run_id: str) -> Page:
+    """The list of runs with this one on it, however many are newer."""
+    page = open_page(address)
+    page.get_by_label("Search").fill(name_of(run_id))
+    page.keyboard.press("Enter")
+    expect(page.locator(f".st-key-gallery-card-{run_id}")).to_be_visible()
+    return page
+
+
 def test_a_name_in_the_list_opens_its_run(app: App, finished: str, open_page: Open) -> None:
-    page = open_page(f"{app.address}/run")  # an address without a run is the list
+    page = listed(open_page, f"{app.address}/run", finished)  # an address without a run is the list
     expect(page.get_by_role("heading", name="Runs")).to_be_visible()
     link = page.locator(f'a[href="run?run={finished}"]')
     expect(link).to_be_visible()
@@ -37,7 +46,7 @@ def test_a_name_in_the_list_opens_its_run(app: App, finished: str, open_page: Op
 
 def test_a_run_is_tagged_found_deleted_and_put_back(app: App, finished: str, open_page: Open) -> None:
     before = read_labels(run_path(finished))
-    page = open_page(f"{app.address}/gallery")
+    page = listed(open_page, f"{app.address}/gallery", finished)
     own = page.locator(f".st-key-gallery-card-{finished}")
     own.get_by_role("button", name="Edit").click()
     dialog = page.get_by_role("dialog")
@@ -64,8 +73,7 @@ def test_a_run_is_tagged_found_deleted_and_put_back(app: App, finished: str, ope
 
 
 def test_nothing_of_the_list_scrolls_sideways(app: App, finished: str, open_page: Open) -> None:
-    page = open_page(f"{app.address}/gallery")
-    expect(page.locator(f".st-key-gallery-card-{finished}")).to_be_visible()
+    page = listed(open_page, f"{app.address}/gallery", finished)
     for width in (1366, 1100):
         page.set_viewport_size({"width": width, "height": 768})
         page.wait_for_timeout(400)
@@ -75,7 +83,7 @@ def test_nothing_of_the_list_scrolls_sideways(app: App, finished: str, open_page
 def test_arms_are_compared_and_the_address_restores_what_is_shown(
     app: App, finished: str, open_page: Open
 ) -> None:
-    page = open_page(f"{app.address}/gallery")
+    page = listed(open_page, f"{app.address}/gallery", finished)
     page.locator(f".st-key-gallery-card-{finished} [data-testid=stCheckbox] label").click()
     page.get_by_role("button", name="Compare 1 run").click()
     expect(page.locator(".js-plotly-plot")).to_be_visible()

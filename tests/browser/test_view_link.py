@@ -41,7 +41,7 @@ def chosen(page: Page) -> dict[str, Any]:
 
 def test_a_copied_link_shows_the_same_elsewhere(app: App, finished: str, open_page: Open) -> None:
     page = open_page(f"{app.address}/run?run={finished}", permissions=["clipboard-read", "clipboard-write"])
-    page.wait_for_selector("[data-testid=stMain] .acs-live[data-step]")
+    page.wait_for_selector("[data-testid=stMain] .acs-live[data-step='160']")
     field = page.locator(".acs-time input.acs-step")
     field.fill("80")
     field.press("Enter")
@@ -71,7 +71,7 @@ def test_a_copied_link_shows_the_same_elsewhere(app: App, finished: str, open_pa
 
 def test_a_link_copied_from_the_projector_opens_on_it(app: App, finished: str, open_page: Open) -> None:
     page = open_page(f"{app.address}/run?run={finished}", permissions=["clipboard-read", "clipboard-write"])
-    page.wait_for_selector("[data-testid=stMain] .acs-live[data-step]")
+    page.wait_for_selector("[data-testid=stMain] .acs-live[data-step='160']")
     page.get_by_role("button", name="Projector").click()
     page.get_by_label("Left panel").select_option("loss")
     page.get_by_label("Right panel").select_option("theta")
