@@ -31,9 +31,10 @@ export function setHidden(node, hidden) {
   if (node.hidden !== hidden) node.hidden = hidden;
 }
 
-// Text that changes with every picture, in a box of its own size: the browser lays out that box alone.
-export function setBoxed(node, text) {
-  const room = `${text.length}ch`;
+// Text that changes with every picture, in a box of its own size, which is that of the `widest` it may become: the
+// browser lays out that box alone, and nothing beside it moves.
+export function setBoxed(node, text, widest = "") {
+  const room = `${Math.max(text.length, widest.length)}ch`;
   if (node.style.width !== room) node.style.width = room;
   setText(node, text);
 }
@@ -54,12 +55,6 @@ export function onArrows(button, group) {
     next.focus();
     next.click();
   });
-}
-
-// Room for the widest that a growing number will need, so that nothing beside it moves.
-export function reserve(node, widest) {
-  const room = `${widest.length}ch`;
-  if (node.style.minWidth !== room) node.style.minWidth = room;
 }
 
 export function number(value, digits = 3) {

@@ -1,6 +1,6 @@
 // The head of the view: what the run is doing, its clocks, and the buttons that steer it.
 
-import { counted, duration, el, reserve, setBoxed, setHidden, setText, setWhole, whole } from "./dom.js";
+import { counted, duration, el, setBoxed, setHidden, setText, setWhole, whole } from "./dom.js";
 
 const WORDS = { queued: "Queued", running: "Running", paused: "Paused", stalled: "Stalled", stopped: "Stopped", failed: "Failed", done: "Done", waiting: "Waiting" };
 const ENDED = ["stopped", "failed", "done"];
@@ -54,8 +54,7 @@ export class Header {
     setText(this.state, view.replay ? "Recorded run" : words[pending] || WORDS[model.state] || model.state);
     this.state.dataset.state = view.replay ? "recorded" : model.state;
     const total = model.hello?.steps || 0;
-    if (total) reserve(this.clock, `trained to step ${whole(total)} of ${whole(total)}`);
-    setBoxed(this.trained, `trained to step ${whole(model.step)}${total ? ` of ${whole(total)}` : ""}`);
+    setBoxed(this.trained, `trained to step ${whole(model.step)}${total ? ` of ${whole(total)}` : ""}`, `trained to step ${whole(total)} of ${whole(total)}`);
     const left = model.rate > 0 && total ? (total - model.step) / model.rate : NaN;
     const pace = model.state === "running" && model.rate > 0 ? `${counted(Math.round(model.rate) || Number(model.rate.toPrecision(1)), "step")}/s · ${duration(left)} left` : `${duration(model.seconds)} of training`;
     setBoxed(this.pace, view.replay ? "" : pace);

@@ -1,6 +1,6 @@
 // The transport bar: one step for every panel; plays a recorded run, or looks back in one that goes on training.
 
-import { calm, el, reserve, setBoxed, setHidden, setText, whole } from "./dom.js";
+import { calm, el, setBoxed, setHidden, setText, whole } from "./dom.js";
 import { icon } from "./icons.js";
 import { Onward } from "./onward.js";
 import { prepare, sizeOf } from "./theme.js";
@@ -150,8 +150,7 @@ export class Transport {
     if (document.activeElement !== this.field) this.field.value = String(until);
     setText(this.play, this.playing ? "Hold" : following || view.viewing >= model.step ? "Replay" : "Play");
     const shown = model.shownAt(view.until());
-    setBoxed(this.viewing, following ? `viewing step ${whole(model.step)}` : `viewing step ${whole(shown ?? until)}`);
-    reserve(this.viewing.parentNode, `viewing step ${whole(model.hello?.steps || this.last)}`);
+    setBoxed(this.viewing, `viewing step ${whole(following ? model.step : shown ?? until)}`, `viewing step ${whole(model.hello?.steps || this.last)}`);
     setHidden(this.trained, !view.filled);
     setText(this.trained, `trained to step ${whole(model.step)}`);
     const here = model.events.filter((event) => !following && event[0] === until)[0];
