@@ -42,6 +42,7 @@ def file(tmp_path: Path) -> str:
     return str(path)
 
 
+@pytest.mark.slow
 def test_train_show_export_and_list(tmp_path: Path, file: str, runs_folder: Path) -> None:
     out = runs_folder / "first"
     process = python_m_sandbox("train", file, "--out", str(out), "--seeds", "3,11", "--json")
@@ -59,6 +60,7 @@ def test_train_show_export_and_list(tmp_path: Path, file: str, runs_folder: Path
     assert_same_numbers(sandbox.train(tiny_experiment(steps=6), out=tmp_path / "here"), run)
 
 
+@pytest.mark.slow
 def test_a_run_is_found_by_id_and_by_path_and_exported(
     tmp_path: Path, capsys: CapSys, runs_folder: Path
 ) -> None:

@@ -70,6 +70,7 @@ def test_a_viewer_is_told_what_follows_a_moment_in_which_the_run_could_not_be_re
         assert not left
 
 
+@pytest.mark.slow
 def test_a_queue_that_answers_late_keeps_nobody_from_the_runs_news(
     tmp_path: Path, made_up: Callable[..., SyntheticRun], feed_of: Callable[[Path], Feed]
 ) -> None:

@@ -43,6 +43,7 @@ def runs(served: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return served
 
 
+@pytest.mark.slow
 def test_the_fork_server_has_torch_loaded_before_a_worker_begins() -> None:
     script = "from sandbox.runner.children import Children\nprint(Children().start())"
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -61,6 +62,7 @@ def test_a_preload_that_fails_is_noticed(tmp_path: Path) -> None:
     assert done.stdout.strip() == "False"
 
 
+@pytest.mark.slow
 def test_a_run_from_the_queue_is_recorded_and_says_that_it_is_done(runs: Path) -> None:
     run_id = queue.enqueue(tiny(steps=5), "ann", name="a first run")
     eventually(lambda: known(run_id).state == "done")
@@ -109,6 +111,7 @@ def test_buttons_reach_a_worker_and_a_paused_run_stays_paused_through_a_kill(run
     assert known(run_id).step == open_run(runs / run_id).status["step"] == held + 2
 
 
+@pytest.mark.slow
 def test_a_run_that_asks_too_much_fails_with_a_sentence(runs: Path) -> None:
     run_id = queue.enqueue(tiny(steps=1_000_000, seeds=list(range(128)), batch_size=4096), "ann")
     eventually(lambda: known(run_id).state == "failed")
@@ -126,6 +129,7 @@ def test_what_a_run_took_is_what_the_next_one_is_expected_to_take(runs: Path) ->
     assert guess.seconds == pytest.approx(measured) and "of these settings" in guess.basis
 
 
+@pytest.mark.slow
 def test_an_idle_machine_is_warmed_up_once(runs: Path) -> None:
     eventually(_warm_up)
     assert "torch" in _warm_up()
@@ -133,6 +137,7 @@ def test_an_idle_machine_is_warmed_up_once(runs: Path) -> None:
         assert 0 < few < many and 0 < quick < 30 and 0 < slow < 30  # a busy machine may turn them round
 
 
+@pytest.mark.slow
 def test_what_is_beyond_this_server_is_refused_before_it_is_queued(runs: Path) -> None:
     answer = queue.check(tiny(steps=1_000_000, seeds=list(range(100)), batch_size=512), timeout=30)
     assert not answer["ok"] and "hours here" in answer["error"]
@@ -146,6 +151,7 @@ def test_questions_about_experiments_are_answered(runs: Path) -> None:
     assert "conditioned against standard" in queue.catalogue()["presets"]
 
 
+@pytest.mark.slow
 def test_a_program_alone_starts_a_supervisor_that_ends_with_it(tmp_path: Path) -> None:
     runs = tmp_path / "alone"
     script = (
