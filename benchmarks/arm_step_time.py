@@ -22,11 +22,13 @@ from typing import Any
 
 import torch
 
+from sandbox.engine.choice import choose_engine, group_for
 from sandbox.engine.device import one_thread
 from sandbox.engine.torch_engine import TorchGroup
-from sandbox.experiment.arm import SLOTS, STANDARD, arm_kinds, parse_arm
+from sandbox.experiment.arm import SLOTS, arm_kinds, parse_arm
 from sandbox.experiment.experiment import Experiment, from_plain_experiment
 from sandbox.experiment.presets import preset
+from sandbox.foundations.spec import STANDARD
 
 BLOCK_SECONDS = 0.08  # of one block: long against the clock, short against what disturbs the machine
 PAIRS, QUICK_PAIRS = 21, 7
@@ -44,10 +46,11 @@ def differing(experiment: Experiment) -> list[str]:
     ]
 
 
-def group_of(plain: dict[str, Any], arm: str) -> TorchGroup:
-    """The preset with this arm alone."""
+def group_of(plain: dict[str, Any], arm: str, engine: str) -> TorchGroup:
+    """The preset with this arm alone; with `auto`, on the engine that a run would take."""
     experiment = from_plain_experiment({**plain, "arms": [arm]})
-    return TorchGroup(experiment.setting(experiment.arms[0].name), experiment.seeds)
+    setting = experiment.setting(experiment.arms[0].name)
+    return group_for(setting, experiment.seeds, "cpu", choose_engine(setting, wanted=engine).engine)
 
 
 def cpu_seconds(group: TorchGroup, n_steps: int) -> float:
@@ -78,17 +81,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--preset", default="conditioned against standard", help="what is trained")
     parser.add_argument("--arm", action="append", help="measure these instead of every kind")
+    parser.add_argument("--engine", choices=("torch", "native", "auto"), default="torch")
     parser.add_argument("--quick", action="store_true", help=f"{QUICK_PAIRS} pairs of blocks, not {PAIRS}")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of the table")
     options = parser.parse_args()
     one_thread()
     plain = dict(preset(options.preset).experiment)
     arms = options.arm or differing(from_plain_experiment(plain))
-    standard = group_of(plain, STANDARD)
+    standard = group_of(plain, STANDARD, options.engine)
     standard.advance(3)
     rows = []
     for arm in (STANDARD, *arms):
-        group = group_of(plain, arm)
+        group = group_of(plain, arm, options.engine)
         row = compare(group, standard, QUICK_PAIRS if options.quick else PAIRS)
         rows.append({"arm": arm, "parameters": group.layout.size, **row, "target": TARGETS.get(arm)})
     if options.json:
@@ -103,7 +107,7 @@ def main() -> int:
             )
         print(
             f"\n{options.preset}: CPU time of one update of all {len(standard.seeds)} seeds, one thread, "
-            f"torch {torch.__version__}."
+            f"{options.engine} engine, torch {torch.__version__}."
         )
     return int(any(row["target"] and row["ratio"] > row["target"] + NOISE for row in rows))
 
