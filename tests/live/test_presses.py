@@ -14,18 +14,13 @@ from sandbox.live.feed import Feed
 from sandbox.live.hub import Channel
 from sandbox.runner.control import RunControl
 from tests.live.synthetic import SyntheticRun
-from tests.live.test_routes import address, answer_of, until_update
+from tests.live.test_routes import address, answer_of, steering, until_update
 
 
 def test_a_press_that_is_said_again_over_another_socket_acts_once(
     client: TestClient, run: SyntheticRun, runs_folder: Path
 ) -> None:
-    with (
-        RunControl(runs_folder / "made-up", create=True) as control,
-        client.websocket_connect(address(steer=True)) as staying,
-    ):
-        staying.send_json({"since": -1})
-        until_update(staying)
+    with steering(client, runs_folder) as (control, staying):
         for press, granted in (("one", 1), ("one", 1), ("two", 2)):
             with client.websocket_connect(address(steer=True)) as socket:
                 socket.send_json({"command": "step", "press": press})

@@ -1,7 +1,8 @@
 """The live routes: a socket needs its run's token, brings what is new, and steers for those who may."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,18 @@ def answer_of(socket: WebSocketTestSession) -> dict[str, Any]:
 def steps_of(update: Update, column: int = 4, arm: int = 0) -> list[int]:
     rows = [b for b in update.blocks if isinstance(b, RowsBlock) and (column, arm) in b.series]
     return rows[0].steps.tolist() if rows else []
+
+
+@contextmanager
+def steering(client: TestClient, runs: Path) -> Iterator[tuple[RunControl, WebSocketTestSession]]:
+    """The control of the run "made-up", and a socket that may steer it and has its first picture."""
+    with (
+        RunControl(runs / "made-up", create=True) as control,
+        client.websocket_connect(address(steer=True)) as socket,
+    ):
+        socket.send_json({"since": -1})
+        until_update(socket)
+        yield control, socket
 
 
 def test_a_viewer_gets_hello_then_everything_then_only_what_is_new(
@@ -148,12 +161,7 @@ def test_only_who_may_steer_moves_the_run(client: TestClient, run: SyntheticRun,
 def test_each_button_reaches_the_control_file(
     client: TestClient, run: SyntheticRun, runs_folder: Path
 ) -> None:
-    with (
-        RunControl(runs_folder / "made-up", create=True) as control,
-        client.websocket_connect(address(steer=True)) as socket,
-    ):
-        socket.send_json({"since": -1})
-        until_update(socket)
+    with steering(client, runs_folder) as (control, socket):
         for command, wish in (("step", "pause"), ("resume", "run"), ("pause", "pause"), ("stop", "stop")):
             socket.send_json({"command": command})
             assert answer_of(socket)["done"] and control.wish == wish

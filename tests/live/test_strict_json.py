@@ -11,9 +11,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from sandbox.live.json_text import json_text
-from sandbox.runner.control import RunControl
 from tests.live.synthetic import SyntheticRun
-from tests.live.test_routes import address, answer_of, until_update
+from tests.live.test_routes import address, answer_of, steering, until_update
 
 
 def strictly(text: str) -> dict[str, Any]:
@@ -27,12 +26,7 @@ def strictly(text: str) -> dict[str, Any]:
 def test_single_steps_are_a_whole_number_or_refused_in_json(
     client: TestClient, run: SyntheticRun, runs_folder: Path, n: str
 ) -> None:
-    with (
-        RunControl(runs_folder / "made-up", create=True) as control,
-        client.websocket_connect(address(steer=True)) as socket,
-    ):
-        socket.send_json({"since": -1})
-        until_update(socket)
+    with steering(client, runs_folder) as (control, socket):
         socket.send_text(f'{{"command":"step","n":{n}}}')
         answer = answer_of(socket)
         assert not answer["done"] and "ask for 1 to" in answer["reason"] and len(answer["reason"]) < 200

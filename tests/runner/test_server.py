@@ -79,6 +79,14 @@ def tree(process: "subprocess.Popen[bytes]") -> list[psutil.Process]:
     return psutil.Process(process.pid).children(recursive=True)
 
 
+def ends_whole(process: "subprocess.Popen[bytes]", number: signal.Signals) -> None:
+    """The launcher ends well by the signal, and leaves no process of its own."""
+    family = tree(process)
+    process.send_signal(number)
+    assert process.wait(timeout=30) == 0
+    eventually(lambda: not any(one.is_running() for one in family), seconds=10)
+
+
 @pytest.mark.slow
 def test_it_prints_its_address_and_restarts_a_killed_app_and_ends_whole(
     runs_folder: Path, tmp_path: Path
@@ -92,10 +100,7 @@ def test_it_prints_its_address_and_restarts_a_killed_app_and_ends_whole(
         app.kill()
         eventually(lambda: not app.is_running() or app.status() == psutil.STATUS_ZOMBIE)
         eventually(lambda: healthy(port))
-        family = tree(process)
-        process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=30) == 0
-        eventually(lambda: not any(child.is_running() for child in family), seconds=10)
+        ends_whole(process, signal.SIGINT)
     assert not supervisor_runs(runs_folder)
 
 
@@ -127,10 +132,7 @@ def test_a_supervisor_that_is_killed_again_and_again_comes_back_and_takes_nothin
         assert said.count("The supervisor was ended by SIGKILL; it is started again") == KILLS
         assert "at once.\n" in said and "in 1 s.\n" in said
         eventually(lambda: supervisor_runs(runs_folder))
-        family = tree(process)
-        process.terminate()
-        assert process.wait(timeout=30) == 0
-        eventually(lambda: not any(one.is_running() for one in family), seconds=10)
+        ends_whole(process, signal.SIGTERM)
     assert not supervisor_runs(runs_folder)
 
 
