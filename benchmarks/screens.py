@@ -118,6 +118,8 @@ def tour(browser: Browser, places: dict[str, tuple[str, str]], size: tuple[int, 
             page.wait_for_timeout(4000)
             page.get_by_text("Study the figures").click()
         page.wait_for_selector(complete, timeout=60000)
+        if name == "study-figures":
+            page.locator(complete).first.scroll_into_view_if_needed()
         page.wait_for_timeout(3000)
         shoot(page, name, size, theme)
         page.close()
