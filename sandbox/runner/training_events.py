@@ -106,7 +106,11 @@ class TrainingEvents:
 
     def state(self) -> dict[str, np.ndarray]:
         """What a resumed run needs."""
-        return {"phases/points": self._points.copy(), "phases/doubted": self._doubted.copy(), **self._watch.state()}
+        return {
+            "phases/points": self._points.copy(),
+            "phases/doubted": self._doubted.copy(),
+            **self._watch.state(),
+        }
 
     def load(self, state: dict[str, np.ndarray], step: int) -> None:
         """Take up what `state` returned at `step`."""
