@@ -32,14 +32,44 @@ def read_array(name: str, suffixes: tuple[str, ...]) -> np.ndarray:
         else:
             array = np.load(path, allow_pickle=False, mmap_mode="r")
     except Exception as error:  # a header is Python text, and a crafted one fails in any of its ways
+        reason = _first_fault(path) if path.suffix == ".csv" else ""
         raise InvalidData(
-            f"{path.name} cannot be read as numbers: {str(error)[:200] or type(error).__name__}."
+            f"{path.name} cannot be read as numbers: {reason or str(error)[:200] or type(error).__name__}."
         ) from error
     if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiub" or array.size == 0:
         raise InvalidData(
             f"{path.name} does not hold an array of real numbers; give one with at least one number."
         )
     return array
+
+
+def _first_fault(path: Path) -> str:
+    """What first is wrong in a text of numbers and commas, with its place; empty where nothing is seen."""
+    width = 0
+    try:
+        with path.open(encoding="utf-8-sig") as text:
+            for number, line in enumerate(text, 1):
+                cells = line.split("#")[0].strip().split(",")
+                if cells == [""]:
+                    continue
+                width = width or len(cells)
+                if len(cells) != width:
+                    return f"line {number} has {len(cells)} cells where the lines before it have {width}"
+                for column, cell in enumerate(cells, 1):
+                    if not _is_number(cell):
+                        held = f"line {number}, column {column} holds {cell.strip()[:40]!r}"
+                        return f"{held}, and every cell is to be a number"
+    except (OSError, UnicodeDecodeError):
+        return "it is not a text in UTF-8"
+    return ""
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def _is_file(path: Path) -> bool:

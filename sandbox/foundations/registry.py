@@ -9,7 +9,6 @@ from typing import Generic, NoReturn, TypeVar
 from sandbox.foundations.errors import UnknownVariant
 
 V = TypeVar("V")
-MOST_LISTED = 12
 
 
 class Registry(dict[str, type[V]], Generic[V]):
@@ -39,8 +38,7 @@ def nearest(family: str, name: object, known: Iterable[str]) -> NoReturn:
     """Raise UnknownVariant with the nearest known name, or with all of them."""
     names = list(known)
     near = get_close_matches(str(name), names, n=1)
-    listed = ", ".join(names[:MOST_LISTED]) + (f" ({len(names)} in all)" if len(names) > MOST_LISTED else "")
-    hint = f"did you mean {near[0]!r}?" if near else f"choose one of {listed}."
+    hint = f"did you mean {near[0]!r}?" if near else f"choose one of {', '.join(names)}."
     raise UnknownVariant(f"There is no {family} named {str(name)[:80]!r}; {hint}")
 
 

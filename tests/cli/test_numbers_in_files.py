@@ -132,6 +132,25 @@ def test_condition_reads_csv_and_a_chosen_tolerance_decides_what_counts_as_zero(
     assert "must lie in" in refused(capsys, "condition", str(tmp_path / "matrix.csv"), "--tolerance", "1.5")
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (b"q,k\n1,2\n", "line 1, column 1 holds 'q', and every cell is to be a number"),
+        (b"1,2\n\n# a remark\n3,x y\n", "line 4, column 2 holds 'x y'"),
+        (b"1,2\n3,\n", "line 2, column 2 holds ''"),
+        (b"1,2\n3,4,5\n", "line 2 has 3 cells where the lines before it have 2"),
+        (b"\xff\xfe1\x002\x00", "it is not a text in UTF-8"),
+    ],
+)
+def test_what_is_no_number_in_a_csv_is_named_with_its_line_and_column(
+    tmp_path: Path, capsys: CapSys, text: bytes, words: str
+) -> None:
+    (tmp_path / "matrix.csv").write_bytes(text)
+    assert f"matrix.csv cannot be read as numbers: {words}" in refused(
+        capsys, "condition", str(tmp_path / "matrix.csv")
+    )
+
+
 def test_condition_names_the_matrix_and_the_entry_that_is_no_number(tmp_path: Path, capsys: CapSys) -> None:
     stack = RANDOM.normal(size=(2, 3, 4, 3))
     stack[1, 2, 3, 0] = np.nan
