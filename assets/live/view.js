@@ -37,7 +37,7 @@ export class View {
     this.header.tools.append(this.projector.button, this.keys.button);
     this.card = new SelectionCard(this);
     this.grid = el("div", { class: "acs-grid" });
-    this.wait = el("p", { class: "acs-wait" }, this.replay ? "Opening the recorded run…" : "Waiting for the run's first step…");
+    this.wait = el("p", { class: "acs-wait" }, this.replay ? "Opening the recorded run…" : "Opening the run…");
     this.folds = el("div", { class: "acs-folds" });
     root.replaceChildren(el("h2", { class: "acs-hidden" }, "Pictures of the run"), this.header.node, this.transport.node, this.ghost.node, this.projector.node, this.wait, this.grid, this.folds);
     this.theme = readTheme(root, null);
@@ -106,7 +106,7 @@ export class View {
   onStatus(status) {
     this.status = status;
     this.model.state = status.state;
-    if (!this.model.hello) this.wait.textContent = status.state === "queued" ? "This run waits in the queue; it begins by itself." : status.reason || this.wait.textContent;
+    if (!this.model.hello) this.wait.textContent = status.state === "queued" ? "This run waits in the queue; it begins by itself." : status.reason || "Waiting for the run's first step…";
     this.schedule();
   }
 

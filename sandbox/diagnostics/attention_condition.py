@@ -23,7 +23,7 @@ NOT_SQUARE = (
 class AttentionCondition(Diagnostic):
     """kappa of the attention matrix P for each sequence and head, as middles over the sequences."""
 
-    title: ClassVar[str] = "Condition of attention matrices"
+    title: ClassVar[str] = "Condition κ(P) of attention matrices"
     sentence: ClassVar[str] = (
         "1 means that every pattern over the tokens survives mixing; large or infinite that attention sends "
         "different patterns to nearly the same mixture."

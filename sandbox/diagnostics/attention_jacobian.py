@@ -21,7 +21,7 @@ PAPER = "the paper's expression (Eq. 10 with kappa_+), no bound"
 class AttentionJacobian(Diagnostic):
     """kappa of J = [dA/dW_Q, dA/dW_K, dA/dW_V] over its structural ceiling, kappa_eff, rank and ends."""
 
-    title: ClassVar[str] = "Condition of the attention Jacobian"
+    title: ClassVar[str] = "Condition κ(J) of the attention Jacobian"
     sentence: ClassVar[str] = (
         "How unevenly a head's output answers to changes of its matrices; a low value can also mean that "
         "attention is switched off, so read it beside entropy and self-attention mass."

@@ -18,7 +18,7 @@ MATRICES = ("query", "key", "value")
 class ConditionNumbers(Diagnostic):
     """kappa of W_Q, W_K and W_V of each head, with the arm's correction added."""
 
-    title: ClassVar[str] = "Condition numbers"
+    title: ClassVar[str] = "Condition numbers κ(W)"
     sentence: ClassVar[str] = (
         "1 stretches all directions alike, large means that some direction is nearly lost; the matrices are "
         "those the model applies, correction included."

@@ -18,7 +18,7 @@ SHARES = {"median p_max": "probability", "share p_max > 1/2": "share of rows", "
 class Theta(OfSomeRows):
     """Median and deciles of 1 - theta(p) over a head's rows, as a bracket that holds the true value."""
 
-    title: ClassVar[str] = "1 - theta(p)"
+    title: ClassVar[str] = "1 - θ(p)"
     sentence: ClassVar[str] = (
         "Near 0 a small change of the scores can move attention as much as softmax ever allows; only rows "
         "with one dominant key (p_max above 2/3) rise above 1/9, so read it beside p_max."

@@ -29,7 +29,7 @@ UNITS = {"theta / tau": "norm, inf to 1", "tau": "temperature", "share exact": "
 class ThetaCertificates(OfSomeRows):
     """Medians of theta's bracket, of each kind of certificate and of what they miss; theta / tau."""
 
-    title: ClassVar[str] = "Certificates of theta(p)"
+    title: ClassVar[str] = "Certificates of θ(p) by kind"
     sentence: ClassVar[str] = (
         "Every kind of certificate is a sound lower bound of theta; the closer its median to the bracket, "
         "the less it misses."

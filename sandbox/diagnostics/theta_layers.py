@@ -27,7 +27,7 @@ UNITS = {
 class ThetaByLayer(Diagnostic):
     """Quantiles of theta's bracket over all (head, query) rows of a layer, with p_max beside them."""
 
-    title: ClassVar[str] = "theta(p) by layer"
+    title: ClassVar[str] = "θ(p) by layer"
     sentence: ClassVar[str] = (
         "How sensitive the softmax of a whole layer is; a median near one is automatic while the median row "
         "has no dominant key."

@@ -117,10 +117,12 @@ def difference_figure(
     figure.add_hline(y=0, line={"color": "gray", "width": 1, "dash": "dot"})
     if look.share:
         shares(figure, signed=True)
-    bound = "bands: 95 % percentile bootstrap of the paired mean, 4,999 resamples of the seeds"
-    notes += [
-        bound if any(interval is not None for _, interval in shown) else "no band: no interval could be made"
-    ]
+    made = any(interval is not None for _, interval in shown)
+    notes.append(
+        "bands: 95 % percentile bootstrap of the paired mean, 4,999 resamples of the seeds"
+        if made
+        else "no band: bootstrap intervals need two seeds in common, and runs that do not train at the moment"
+    )
     notes += rails.lay_out(figure)
     latest = "; ".join(f"{gap.label} {float(mean_band(gap.values.T).mean[-1]):+.3g}" for gap, _ in shown)
     return Drawing(

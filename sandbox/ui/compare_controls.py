@@ -39,6 +39,9 @@ def choose_runs(names: Mapping[str, str]) -> None:
 def choose_groups(labels: Mapping[str, str]) -> None:
     """Which arms of these runs are compared; every group keeps its colour whatever else is shown."""
     _several("Arms", "groups", list(labels), MOST_GROUPS, lambda group: labels[group], "Choose an arm")
+    shown = len(view().groups)
+    if 0 < shown < len(labels):
+        st.caption(f"{shown} of {len(labels)} arms are shown; the menu has the others.")
 
 
 def choose_look(runs: Sequence[tuple[Run, str]], labels: Mapping[str, str], knobs: Sequence[str]) -> None:

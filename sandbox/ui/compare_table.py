@@ -51,7 +51,8 @@ def standings_table(
     middle = "Median" if kind == "quartiles" or view.log else "Mean"
     head = [
         "Group", "Seeds", middle, BANDS[kind][:1].upper() + BANDS[kind][1:],
-        f"Less {code(reference)}, same seeds", "Reached its target", "Median step", "Per step",
+        f"Less {code(reference)}, same seeds", "Whole run: reached its target", "Median step to it",
+        "Time per step",
     ]  # fmt: skip
     body = [
         [

@@ -52,7 +52,7 @@ def test_any_curve_on_any_axis(open_page: Open, two: tuple[str, str], by: str, m
     app = settled(open_page("compare", runs=two[0], by=by, metric=metric))
     assert app.selectbox(key="compare.metric").value == metric
     words = said(app)
-    title = {"test_loss": "held-out loss", "condition numbers/key": "ondition numbers: key"}[metric]
+    title = {"test_loss": "held-out loss", "condition numbers/key": "ondition numbers κ(W): key"}[metric]
     assert title in words or "nothing is compared" in words
     assert metric not in words, "no page speaks in keys"
 
