@@ -19,7 +19,7 @@ from sandbox.ui.words import ago, code, count, duration, escaped, percent, point
 CHOSEN, EDITED = "gallery.chosen", "gallery.edited"
 MOST_CHOSEN = 6
 """Runs that can be compared at once."""
-MOST_TAGS_SHOWN, MOST_ARMS_SHOWN, LONGEST_REASON = 4, 4, 160
+MOST_TAGS_SHOWN, MOST_ARMS_SHOWN, LONGEST_TEXT = 4, 4, 160
 EXTRA_WORDS = {"damaged": "Damaged", "interrupted": "Interrupted"}
 EXTRA_COLOURS = {"damaged": "red", "interrupted": "orange"}
 
@@ -52,6 +52,14 @@ def card(entry: Entry, metric: str, dark: bool, origin: str = "") -> None:
         lines = _numbers(entry, metric)
         if lines:
             st.caption(lines)
+        if entry.labels.note:
+            st.caption(f"Note: {escaped(_begun(entry.labels.note))}")
+
+
+def _begun(text: str) -> str:
+    """The beginning of a text on one line, and a mark where there is more."""
+    words = " ".join(text.split())
+    return words if len(words) <= LONGEST_TEXT else f"{words[: LONGEST_TEXT - 1].rstrip()}…"
 
 
 def _head(entry: Entry) -> None:
@@ -86,7 +94,7 @@ def _head(entry: Entry) -> None:
 
 def _what(entry: Entry) -> str:
     if not entry.card.plain:
-        return entry.reason[:LONGEST_REASON] or "Nothing recorded yet."
+        return _begun(entry.reason) or "Nothing recorded yet."
     return f"{difference_of_any(entry.card.plain)} · {ago(entry.created)}"
 
 

@@ -138,6 +138,7 @@ def test_a_run_is_renamed_tagged_noted_and_pinned(open_page: Open, three: list[s
     expected = Labels(name="the *good* one", tags=("kept", "best"), note="said so", pinned=True)
     assert read_labels(run_path("first-test-run")) == expected
     assert app.session_state["session.held"].get(gallery_card.EDITED) is None
+    assert "Note: said so" in [caption.value for caption in app.caption]
     app.text_input(key="gallery_text").set_value("good")
     assert names(settled(app.run())) == ["first-test-run"]
 
