@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.func import functional_call, vjp, vmap
+from torch.func import functional_call
 
 from sandbox.mathematics.block_norm import operator_norm_at_least
 
@@ -46,12 +46,12 @@ def function_of(
 
 def derivative_norm(function: Function, tokens: Float[np.ndarray, "token channel"]) -> float:
     """A lower estimate of the norm of the function's derivative at `tokens`, in max_i |x_i|."""
-    x = torch.from_numpy(tokens)
-    pull = vjp(function, x)[1]
+    x = torch.from_numpy(tokens).requires_grad_()
+    y = function(x)
     start = np.random.default_rng(0).standard_normal((STARTS, *tokens.shape))  # fixed: no randomness
     if tokens.size <= MOST_ENTRIES:
         basis = torch.eye(tokens.size, dtype=x.dtype).reshape(-1, *x.shape)
-        jacobian = vmap(lambda c: pull(c)[0])(basis).detach().numpy().reshape(tokens.size, tokens.size)
+        jacobian = _pulled(y, x, basis).numpy().reshape(tokens.size, tokens.size)
         return operator_norm_at_least(
             lambda stack: (stack.reshape(STARTS, -1) @ jacobian.T).reshape(stack.shape),
             lambda stack: (stack.reshape(STARTS, -1) @ jacobian).reshape(stack.shape),
@@ -59,12 +59,19 @@ def derivative_norm(function: Function, tokens: Float[np.ndarray, "token channel
             ITERATIONS,
         )
     # The transpose's own transpose is the forward product, without torch's forward mode.
-    push = vjp(lambda c: vjp(function, x)[1](c)[0], torch.zeros_like(x))[1]
+    seed = torch.zeros_like(y, requires_grad=True)
+    transpose = torch.autograd.grad(y, x, seed, create_graph=True)[0]
+    return operator_norm_at_least(
+        lambda stack: _pulled(transpose, seed, torch.from_numpy(stack)).numpy(),
+        lambda stack: _pulled(y, x, torch.from_numpy(stack)).numpy(),
+        start,
+        ITERATIONS,
+    )
 
-    def forward(stack: np.ndarray) -> np.ndarray:
-        return vmap(lambda t: push(t)[0])(torch.from_numpy(stack)).detach().numpy()
 
-    def backward(stack: np.ndarray) -> np.ndarray:
-        return vmap(lambda c: pull(c)[0])(torch.from_numpy(stack)).detach().numpy()
+def _pulled(y: Tensor, x: Tensor, stack: Tensor) -> Tensor:
+    """The products of the transposed derivative of `y` with each of a `stack`, of shape (n, *x.shape).
 
-    return operator_norm_at_least(forward, backward, start, ITERATIONS)
+    torch.func.vjp would do, and imports torch's compiler with all that it needs: a second of every process.
+    """
+    return torch.autograd.grad(y, x, stack, retain_graph=True, is_grads_batched=True)[0]

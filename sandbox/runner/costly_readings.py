@@ -4,7 +4,6 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -75,7 +74,6 @@ class CostlyReadings:
         if unit is None:
             return
         most = self._schedule.most(left) if self._schedule.cost(unit) is None else np.inf
-        import_module("torch._dynamo")  # or every forked process that differentiates would, for a second
         try:
             looked = views()
             n_pieces = sum(len(view.seeds) for view in looked)

@@ -4,7 +4,6 @@ import gc
 
 import sklearn.decomposition  # noqa: F401  (the plane of the trajectories)
 import torch
-import torch._dynamo
 import torch.optim  # noqa: F401
 
 import sandbox.diagnostics

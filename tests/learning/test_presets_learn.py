@@ -34,12 +34,12 @@ def trained(folder: Path, engine: str, preset: str, *options: str) -> tuple[dict
 
 
 def test_fast_listops_passes_75_percent_in_10_cpu_seconds(tmp_path: Path, engine: str):
-    best, seconds = trained(tmp_path / "run", engine, "fast listops", "--steps", "125")
+    best, seconds = trained(tmp_path / "run", engine, "fast listops", "--steps", "60")
     assert best["0"] >= 0.75 and seconds <= 10
 
 
 def test_one_minute_listops_passes_70_percent_in_60_cpu_seconds(tmp_path: Path, engine: str):
-    best, seconds = trained(tmp_path / "run", engine, "one-minute listops", "--steps", "1400")
+    best, seconds = trained(tmp_path / "run", engine, "one-minute listops", "--steps", "900")
     assert best["0"] >= 0.70 and seconds <= 60
 
 
