@@ -96,9 +96,16 @@ export class Transport {
     const { view } = this;
     this.playing = false;
     if (!Number.isFinite(step)) return;
-    const to = Math.max(0, Math.min(Math.round(step), this.last));
-    view.viewing = !view.replay && to >= view.model.step ? null : to;
+    // Before anything of the run is here, nothing says how far it goes; `arrived` looks at it again.
+    const known = view.model.series.size > 0, to = Math.max(0, Math.min(Math.round(step), known ? this.last : Infinity));
+    view.viewing = known && !view.replay && to >= view.model.step ? null : to;
     view.schedule();
+  }
+
+  // The first of a run is here.
+  arrived() {
+    if (this.view.replay) this.begin();
+    else if (this.view.viewing !== null) this.go(this.view.viewing);
   }
 
   move(by) {
@@ -147,7 +154,7 @@ export class Transport {
     if (document.activeElement !== this.slider || following || this.playing) this.slider.value = String(until);
     this.slider.setAttribute("aria-valuetext", `step ${until} of ${this.last}`);
     this.slider.style.setProperty("--part", `${(100 * until) / Math.max(1, this.last)}%`);
-    if (document.activeElement !== this.field) this.field.value = String(until);
+    if (document.activeElement !== this.field && model.series.size) this.field.value = String(until);
     setText(this.play, this.playing ? "Hold" : following || view.viewing >= model.step ? "Replay" : "Play");
     const shown = model.shownAt(view.until());
     setBoxed(this.viewing, `viewing step ${whole(following ? model.step : shown ?? until)}`, `viewing step ${whole(model.hello?.steps || this.last)}`);

@@ -119,7 +119,7 @@ export class View {
     this.bytes = update.bytes;
     this.root.dataset.state = this.model.state;
     if (this.model.overfull()) this.connection.startOver();
-    if (first && this.replay) this.transport.begin();
+    if (first) this.transport.arrived();
     this.schedule(first);
     // A hidden tab draws nothing, nor does a view that is being moved; both must still be told of the next steps.
     if (document.hidden || !this.root.isConnected) this.acknowledge();

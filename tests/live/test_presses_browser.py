@@ -172,3 +172,33 @@ def test_a_view_whose_place_is_made_anew_moves_in_and_goes_on(
         seen.pause.click()
         seen.obeyed("pause")
         assert len(sockets) == 1 and page.evaluate(FALLEN) == []
+
+
+def test_a_step_asked_for_before_the_history_is_here_is_shown_once_it_is(
+    run: SyntheticRun, runs_folder: Path, browser: Browser
+) -> None:
+    held: list[tuple[WebSocketRoute, str | bytes]] = []
+
+    def late(client: WebSocketRoute) -> None:
+        server = client.connect_to_server()
+        client.on_message(server.send)
+        server.on_message(lambda message: held.append((client, message)))
+
+    with served(runs_folder) as address:
+        page = browser.new_page(viewport={"width": 1366, "height": 768})
+        page.route_web_socket("**/live/**", late)
+        page.goto(address)
+        field = page.get_by_role("spinbutton", name="Go to step")
+        field.fill("40")
+        field.press("Enter")
+        for _ in range(200):
+            if len(held) > 2:
+                break
+            page.wait_for_timeout(50)
+        while held:
+            client, message = held.pop(0)
+            client.send(message)
+            page.wait_for_timeout(50)
+        page.wait_for_selector('.acs-live[data-step="100"]', timeout=30_000)
+        expect(page.locator(".acs-viewing")).to_have_text("viewing step 40")
+        page.close()
