@@ -86,6 +86,10 @@ def named_faults(path: Path) -> Iterator[None]:
     except OSError as fault:
         if fault.errno in _FULL:
             raise _full(path, fault) from fault
+        if isinstance(fault, FileNotFoundError) and not path.parent.is_dir():
+            raise RunUnavailable(
+                f"{path} cannot be used: its folder is not there; it was moved or deleted."
+            ) from fault
         raise RunUnavailable(
             f"{path} cannot be used: {fault.strerror or fault}; check that it exists and is yours."
         ) from fault

@@ -62,6 +62,11 @@ def test_the_last_two_are_kept_and_later_ones_belong_to_another_past(
     assert not list(tmp_path.glob("*.part"))
 
 
+def test_a_folder_that_was_deleted_is_said_to_be_gone(tmp_path: Path) -> None:
+    with pytest.raises(RunUnavailable, match="its folder is not there; it was moved or deleted"):
+        save_checkpoint(tmp_path / "deleted", 3, state(3))
+
+
 @pytest.mark.parametrize("stride", [1, 100, 777])
 def test_some_earlier_ones_stay_spread_over_the_run(tmp_path: Path, stride: int) -> None:
     for n in range(1, 61):
