@@ -64,7 +64,8 @@ def knobs_of(catalogue: Catalogue, plain: Plain, arm_name: str) -> dict[str, tup
 def present(run: Run, arm: str, name: str, started: float) -> float:
     """The value that the knob has now: the last change made or asked for, or where it started."""
     start = (run.experiment.get("fork") or {}).get("values", [])
-    changes = [*start, *(run.meta("changes") or []), *unanswered(run)]
+    asked = unanswered(run)  # first, as in pending.as_it_stands
+    changes = [*start, *(run.meta("changes") or []), *asked]
     made = [change["value"] for change in changes if (change["arm"], change["key"]) == (arm, name)]
     return float(made[-1]) if made else started
 

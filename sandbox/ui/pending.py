@@ -23,8 +23,9 @@ def as_it_stands(plain: Plain, run: Run) -> Plain:
     Those of the optimizer follow where all arms agree.
     """
     found = deepcopy(plain)
-    values = values_at(run, int(run.status["step"]))
-    values |= {(asked["arm"], asked["key"]): asked["value"] for asked in unanswered(run)}
+    # What is asked for is read first: what is acted on meanwhile is among the changes then, never in neither.
+    asked = {(one["arm"], one["key"]): one["value"] for one in unanswered(run)}
+    values = values_at(run, int(plain["steps"])) | asked
     for (name, key), value in values.items():
         place, _, knob = key.partition(".")
         arm = next((arm for arm in found["arms"] if arm["name"] == name), None)

@@ -2,12 +2,14 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sandbox.foundations.errors import InvalidKnob
 from sandbox.runner.live_requests import ANSWERED, request_change
-from sandbox.store import RunWriter, open_run
+from sandbox.store import Run, RunWriter, open_run
+from sandbox.ui import pending
 from sandbox.ui.live_knobs import knobs_of, present
 from sandbox.ui.pending import as_it_stands
 from tests.pages.conftest import Open, record, settled
@@ -52,7 +54,7 @@ def test_what_is_asked_for_counts_until_it_is_answered(runs_folder: Path) -> Non
     run = open_run(path)
     request_change(path, run.arms[0], "optimizer.learning_rate", 0.25)
     assert present(run, run.arms[0], "optimizer.learning_rate", 0.5) == 0.25
-    plain = {"arms": [{"name": name} for name in run.arms], "optimizer": {"learning_rate": 0.5}}
+    plain = {"arms": [{"name": name} for name in run.arms], "optimizer": {"learning_rate": 0.5}, "steps": 100}
     assert as_it_stands(plain, run)["optimizer"] == {"learning_rate": 0.5}  # one arm alone of several
     for arm in run.arms[1:]:
         request_change(path, arm, "optimizer.learning_rate", 0.25)
@@ -61,6 +63,27 @@ def test_what_is_asked_for_counts_until_it_is_answered(runs_folder: Path) -> Non
         writer.describe(**{ANSWERED: len(run.arms)})
     assert present(run, run.arms[0], "optimizer.learning_rate", 0.5) == 0.5
     assert as_it_stands(plain, run) == plain
+
+
+def test_a_change_made_while_the_page_reads_the_run_is_seen(
+    runs_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = runs_folder / record(runs_folder, "busy-test-run", "running")
+    run = open_run(path)
+    plain = {"arms": [{"name": name} for name in run.arms], "optimizer": {"learning_rate": 0.5}, "steps": 100}
+    made = [
+        {"step": int(run.status["step"]) + 1, "arm": arm, "key": "optimizer.learning_rate", "value": 0.25}
+        for arm in run.arms
+    ]
+    with RunWriter.resume(path, run.experiment) as writer:
+
+        def none_left(asked_of: Run) -> list[dict[str, Any]]:
+            writer.describe(changes=made)  # the trainer acts at this very moment
+            writer.commit()
+            return []
+
+        monkeypatch.setattr(pending, "unanswered", none_left)
+        assert as_it_stands(plain, run)["optimizer"] == {"learning_rate": 0.25}
 
 
 def test_a_finished_run_offers_no_change(open_page: Open, finished: str) -> None:
