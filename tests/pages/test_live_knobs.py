@@ -70,7 +70,7 @@ def test_a_change_made_while_the_page_reads_the_run_is_seen(
 ) -> None:
     path = runs_folder / record(runs_folder, "busy-test-run", "running")
     run = open_run(path)
-    plain = {"arms": [{"name": name} for name in run.arms], "optimizer": {"learning_rate": 0.5}, "steps": 100}
+    plain = {"arms": [{"name": name} for name in run.arms], "optimizer": {"learning_rate": 0.5}, "steps": 200}
     made = [
         {"step": int(run.status["step"]) + 1, "arm": arm, "key": "optimizer.learning_rate", "value": 0.25}
         for arm in run.arms
