@@ -47,15 +47,15 @@ browser:
 
 ## test: the whole test suite, browser and learning tests included
 test: setup-dev browser
-	$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
 
 ## test-fast: everything but the browser tests, learning and the heaviest promises
 test-fast: setup-dev
-	$(BIN)/python -m pytest -n 3 --dist loadgroup -m "not e2e and not slow" $(ARGS)
+	$(BIN)/python -m pytest -n 3 --dist loadfile -m "not e2e and not slow" $(ARGS)
 
 ## test-shapes: the fast suite with every call's shapes and types checked
 test-shapes: setup-dev
-	$(BIN)/python -m pytest $(SHAPES) -n 2 --dist loadgroup -m "not e2e and not slow" $(ARGS)
+	$(BIN)/python -m pytest $(SHAPES) -n 2 --dist loadfile -m "not e2e and not slow" $(ARGS)
 
 ## test-long: ten minutes of a watched run: nothing built anew, nothing shifted, no memory kept
 test-long: setup-dev browser

@@ -26,15 +26,11 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep a file's tests in one process, all browser tests in one, and long ones for when they are named."""
+    """Keep long tests for when they are named."""
     if "long" not in (config.option.markexpr or ""):
         left_out = [item for item in items if item.get_closest_marker("long")]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
-    for item in items:
-        if item.get_closest_marker("xdist_group") is None:
-            group = "browser" if item.get_closest_marker("e2e") else item.nodeid.split("::")[0]
-            item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.fixture(autouse=True)

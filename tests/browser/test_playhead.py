@@ -17,17 +17,18 @@ UNFOLD = "document.querySelectorAll('.acs-unfold[aria-expanded=false]').forEach(
 STEP = re.compile(r"step (\d+)")
 
 
+TOLD = """() => [...document.querySelectorAll('.acs-panel[data-kind]')]
+  .filter((panel) => !panel.querySelector('.acs-silence').checkVisibility())
+  .map((panel) => [
+    panel.dataset.kind,
+    `${panel.querySelector('table').innerText} ${panel.querySelector('.acs-foot').innerText}`,
+  ])"""
+TALL = 9000  # pixels of a window in which every panel is seen, and so drawn
+
+
 def told(page: Page) -> dict[str, list[int]]:
     """The steps that each panel's text alternative and foot speak of."""
-    found: dict[str, list[int]] = {}
-    for panel in page.locator(".acs-panel[data-kind]").all():
-        panel.scroll_into_view_if_needed()
-        page.wait_for_timeout(120)
-        if panel.locator(".acs-silence").is_visible():
-            continue
-        words = f"{panel.locator('table').inner_text()} {panel.locator('.acs-foot').inner_text()}"
-        found[panel.get_attribute("data-kind") or ""] = [int(step) for step in STEP.findall(words)]
-    return found
+    return {kind: [int(step) for step in STEP.findall(words)] for kind, words in page.evaluate(TOLD)}
 
 
 def go(page: Page, step: int) -> None:
@@ -41,7 +42,7 @@ def go(page: Page, step: int) -> None:
 def test_every_panel_and_both_arms_show_the_step_of_the_playhead(
     app: App, finished: str, open_page: Open
 ) -> None:
-    page = open_page(f"{app.address}/run?run={finished}", viewport={"width": 1440, "height": 1100})
+    page = open_page(f"{app.address}/run?run={finished}", viewport={"width": 1440, "height": TALL})
     page.wait_for_selector('.acs-live[data-step="160"]')
     page.evaluate(UNFOLD)
     page.wait_for_timeout(3500)
