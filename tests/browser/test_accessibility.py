@@ -27,6 +27,8 @@ PAGES = {
     "/instant": ".acs-instant[data-epoch='300']",
 }
 UNFOLD = "document.querySelectorAll('.acs-unfold[aria-expanded=false]').forEach((button) => button.click())"
+STILL = """() => document.getAnimations().every((one) => one.playState !== 'running'
+  || one.effect.getComputedTiming().endTime === Infinity)"""
 
 
 def grave(page: Page) -> list[str]:
@@ -63,7 +65,8 @@ def settled(page: Page) -> None:
     """Wait until nothing of the page is under way."""
     page.wait_for_load_state("networkidle")
     page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
-    page.wait_for_timeout(1500)  # what is fresh fades in
+    page.wait_for_timeout(300)
+    page.wait_for_function(STILL)  # what is fresh fades in
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

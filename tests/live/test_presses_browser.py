@@ -16,7 +16,7 @@ from tests.live.synthetic import SyntheticRun
 
 pytestmark = pytest.mark.e2e
 
-PRESSES = 12
+PRESSES = 9
 STANDING = """() => window.standing = [
   '.acs-live', '.acs-head', '.acs-buttons', '.acs-time', '.acs-panel[data-kind]',
 ].flatMap((name) => [...document.querySelectorAll(name)])"""
