@@ -1,5 +1,6 @@
 """Fork plan: the experiment that goes on from a step of a run, with what may change and why not the rest."""
 
+import math
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -8,6 +9,7 @@ from typing import Any
 from sandbox.foundations.errors import InvalidExperiment, InvalidKnob
 from sandbox.foundations.typed_text import shown
 from sandbox.runner.arm_names import named_by_values
+from sandbox.runner.live_requests import unanswered
 from sandbox.store import Run
 from sandbox.store.forks import begun_at
 
@@ -96,7 +98,14 @@ def checked_step(parent: Run, step: Any) -> int:
     return step
 
 
-def values_at(parent: Run, step: int) -> dict[tuple[str, str], Any]:
+def values_now(run: Run) -> dict[tuple[str, str], Any]:
+    """The live knobs as they were changed since the run began, or as they are asked for and not refused."""
+    # What is asked for is read first: what is acted on meanwhile is among the changes then, never in neither.
+    asked = {(one["arm"], one["key"]): one["value"] for one in unanswered(run)}
+    return values_at(run, math.inf) | asked
+
+
+def values_at(parent: Run, step: float) -> dict[tuple[str, str], Any]:
     """The live knobs that had been changed by `step`, changes made at `step` itself included."""
     start = _own_fork(parent)["values"]
     made = [change for change in parent.meta("changes") or [] if change["step"] <= step]

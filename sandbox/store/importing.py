@@ -27,8 +27,9 @@ CHUNK = 1 << 20
 _WANTED = re.compile(
     "|".join(map(re.escape, (EXPERIMENT, DATABASE, LABELS, START))) + r"|checkpoint-\d{12}\.safetensors"
 )
-# What zipfile and zlib raise for an archive that is damaged, encrypted or packed in an unknown way.
-_UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
+_PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_ENCRYPTED_OR_PATCHED = 0x61
+"""Flags of an entry that no export sets."""
 
 
 def import_run(
@@ -66,7 +67,7 @@ def _unpack_all(source: Path | str | io.BytesIO, name: str, folder: Path, most_b
             return run_id
     except FileNotFoundError as missing:
         raise InvalidData(f"There is no file {name}; give a ZIP that `export` wrote.") from missing
-    except _UNREADABLE as fault:
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as fault:
         raise InvalidData(
             f"{name} is no ZIP archive or is damaged ({str(fault)[:120]}); export the run again."
         ) from fault
@@ -88,6 +89,10 @@ def _entries(archive: zipfile.ZipFile, name: str, most_bytes: int) -> tuple[str,
         for entry, (folder, _, file) in zip(found, places, strict=True)
         if folder == home and _WANTED.fullmatch(file)
     ]
+    if any(e.compress_type not in _PACKED or e.flag_bits & _ENCRYPTED_OR_PATCHED for e in entries):
+        raise InvalidData(
+            f"{name} is encrypted, or packed as no export is; give the ZIP that `export` wrote."
+        )
     files = [entry.filename for entry in entries]
     if len(set(files)) < len(files):
         raise InvalidData(f"{name} holds a file twice; export the run again.")

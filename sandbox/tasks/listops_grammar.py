@@ -23,9 +23,6 @@ class InvalidExpression(SandboxError, ValueError):
         self.reason = reason
         self.position = position
 
-    def __reduce__(self) -> tuple[type["InvalidExpression"], tuple[str, int]]:
-        return type(self), (self.reason, self.position)
-
 
 class Token(NamedTuple):
     """A token in its one spelling (`[MAX`, `7`, `]`) and the character where it starts."""

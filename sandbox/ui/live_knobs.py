@@ -6,7 +6,8 @@ import streamlit as st
 
 from sandbox.foundations.catalogue import Catalogue, KnobEntry
 from sandbox.foundations.errors import SandboxError
-from sandbox.runner.live_requests import request_change, unanswered
+from sandbox.runner.fork_plan import values_now
+from sandbox.runner.live_requests import request_change
 from sandbox.store import Run
 from sandbox.ui import choices, session
 from sandbox.ui.complete import complete
@@ -63,11 +64,7 @@ def knobs_of(catalogue: Catalogue, plain: Plain, arm_name: str) -> dict[str, tup
 
 def present(run: Run, arm: str, name: str, started: float) -> float:
     """The value that the knob has now: the last change made or asked for, or where it started."""
-    start = (run.experiment.get("fork") or {}).get("values", [])
-    asked = unanswered(run)  # first, as in pending.as_it_stands
-    changes = [*start, *(run.meta("changes") or []), *asked]
-    made = [change["value"] for change in changes if (change["arm"], change["key"]) == (arm, name)]
-    return float(made[-1]) if made else started
+    return float(values_now(run).get((arm, name), started))
 
 
 def _ask(run: Run, arm: str, name: str, knob: KnobEntry, value: float) -> None:

@@ -5,8 +5,7 @@ from typing import Any
 
 from sandbox.foundations.catalogue import Catalogue
 from sandbox.foundations.errors import InvalidKnob
-from sandbox.runner.fork_plan import PACE, Plan, Setting, values_at
-from sandbox.runner.live_requests import unanswered
+from sandbox.runner.fork_plan import PACE, Plan, Setting, values_now
 from sandbox.store import Run
 from sandbox.ui.changes import parts
 from sandbox.ui.settings import Plain
@@ -23,9 +22,7 @@ def as_it_stands(plain: Plain, run: Run) -> Plain:
     Those of the optimizer follow where all arms agree.
     """
     found = deepcopy(plain)
-    # What is asked for is read first: what is acted on meanwhile is among the changes then, never in neither.
-    asked = {(one["arm"], one["key"]): one["value"] for one in unanswered(run)}
-    values = values_at(run, int(plain["steps"])) | asked
+    values = values_now(run)
     for (name, key), value in values.items():
         place, _, knob = key.partition(".")
         arm = next((arm for arm in found["arms"] if arm["name"] == name), None)

@@ -1,12 +1,11 @@
 """Neither a worker's start nor a reading loads torch's compiler, which takes a second of every process."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.diagnostics.test_diagnostics_contract import MODELS
+from tests.fresh_process import printed_by
 
 SCRIPT = """
 import sys
@@ -22,11 +21,4 @@ print([name for name in ("torch._dynamo", "torch._inductor") if name in sys.modu
 
 @pytest.mark.slow
 def test_a_worker_and_every_reading_leave_it_unloaded(repository: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", SCRIPT],
-        cwd=repository,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.stdout.split() == [*["True"] * len(MODELS), "[]"], done.stdout + done.stderr[-3000:]
+    assert printed_by(SCRIPT, repository).split() == [*["True"] * len(MODELS), "[]"]

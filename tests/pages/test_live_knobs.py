@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from sandbox.foundations.errors import InvalidKnob
+from sandbox.runner import fork_plan
 from sandbox.runner.live_requests import ANSWERED, request_change
 from sandbox.store import Run, RunWriter, open_run
-from sandbox.ui import pending
 from sandbox.ui.live_knobs import knobs_of, present
 from sandbox.ui.pending import as_it_stands
 from tests.pages.conftest import Open, record, settled
@@ -54,7 +54,7 @@ def test_what_is_asked_for_counts_until_it_is_answered(runs_folder: Path) -> Non
     run = open_run(path)
     request_change(path, run.arms[0], "optimizer.learning_rate", 0.25)
     assert present(run, run.arms[0], "optimizer.learning_rate", 0.5) == 0.25
-    plain = {"arms": [{"name": name} for name in run.arms], "optimizer": {"learning_rate": 0.5}, "steps": 100}
+    plain = {"arms": [{"name": name} for name in run.arms], "optimizer": {"learning_rate": 0.5}}
     assert as_it_stands(plain, run)["optimizer"] == {"learning_rate": 0.5}  # one arm alone of several
     for arm in run.arms[1:]:
         request_change(path, arm, "optimizer.learning_rate", 0.25)
@@ -70,7 +70,7 @@ def test_a_change_made_while_the_page_reads_the_run_is_seen(
 ) -> None:
     path = runs_folder / record(runs_folder, "busy-test-run", "running")
     run = open_run(path)
-    plain = {"arms": [{"name": name} for name in run.arms], "optimizer": {"learning_rate": 0.5}, "steps": 200}
+    plain = {"arms": [{"name": name} for name in run.arms], "optimizer": {"learning_rate": 0.5}}
     made = [
         {"step": int(run.status["step"]) + 1, "arm": arm, "key": "optimizer.learning_rate", "value": 0.25}
         for arm in run.arms
@@ -82,7 +82,7 @@ def test_a_change_made_while_the_page_reads_the_run_is_seen(
             writer.commit()
             return []
 
-        monkeypatch.setattr(pending, "unanswered", none_left)
+        monkeypatch.setattr(fork_plan, "unanswered", none_left)
         assert as_it_stands(plain, run)["optimizer"] == {"learning_rate": 0.25}
 
 

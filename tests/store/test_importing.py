@@ -147,6 +147,28 @@ def test_a_bomb_is_refused_before_it_is_unpacked(
     assert not list((tmp_path / "other").iterdir())
 
 
+@pytest.mark.parametrize("method", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
+def test_an_archive_packed_in_another_way_is_refused(archive: Path, tmp_path: Path, method: int) -> None:
+    other = tmp_path / "other.zip"
+    with zipfile.ZipFile(other, "w", method) as made:
+        for name, content in unpacked(archive).items():
+            made.writestr(name, content)
+    with pytest.raises(InvalidData, match="packed as no export is"):
+        import_run(other, "other.zip", tmp_path / "other")
+    assert everything(tmp_path / "other") == set()
+
+
+def test_an_encrypted_archive_is_refused(archive: Path, tmp_path: Path) -> None:
+    content = bytearray(archive.read_bytes())
+    for signature, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        at = content.find(signature)
+        while at >= 0:
+            content[at + flags] |= 1
+            at = content.find(signature, at + 1)
+    with pytest.raises(InvalidData, match="is encrypted"):
+        import_run(io.BytesIO(bytes(content)), "locked.zip", tmp_path / "other")
+
+
 def test_a_file_that_stands_there_twice_is_refused(archive: Path, tmp_path: Path) -> None:
     with (
         pytest.warns(UserWarning, match="Duplicate name"),
