@@ -5,6 +5,7 @@ import importlib
 import importlib.metadata
 import re
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
