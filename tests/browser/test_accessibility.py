@@ -10,7 +10,7 @@ from sandbox.store import open_run
 from sandbox.store.study import Study, StudyPoint, write_study
 from tests.browser.conftest import Open
 from tests.browser.serving import LONG, App
-from tests.browser.watching import Watched
+from tests.browser.watching import Watched, settled
 from tests.live.synthetic import SyntheticRun
 
 pytestmark = pytest.mark.e2e
@@ -27,8 +27,6 @@ PAGES = {
     "/instant": ".acs-instant[data-epoch='300']",
 }
 UNFOLD = "document.querySelectorAll('.acs-unfold[aria-expanded=false]').forEach((button) => button.click())"
-STILL = """() => document.getAnimations().every((one) => one.playState !== 'running'
-  || one.effect.getComputedTiming().endTime === Infinity)"""
 
 
 def grave(page: Page) -> list[str]:
@@ -59,14 +57,6 @@ def study(app: App, finished: str) -> None:
         write_study(
             Study("looked-over", "Looked over", "ann", "cpu", 1.0, ("model.d_model",), (point,)), app.runs
         )
-
-
-def settled(page: Page) -> None:
-    """Wait until nothing of the page is under way."""
-    page.wait_for_load_state("networkidle")
-    page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
-    page.wait_for_timeout(300)
-    page.wait_for_function(STILL)  # what is fresh fades in
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -13,7 +13,7 @@ from sandbox.live.routes import BUNDLE, STYLE
 from sandbox.ui import links
 from tests.browser.conftest import Open
 from tests.browser.serving import LONG, SMALL, App
-from tests.browser.watching import INK, Watched, say, seconds_to_play
+from tests.browser.watching import INK, Watched, say, seconds_to_play, settled
 
 pytestmark = pytest.mark.e2e
 
@@ -186,6 +186,7 @@ def test_a_finished_run_opens_as_figures_and_files(app: App, finished: str, open
     expect(figure.locator("visible=true").first).to_contain_text("accuracy", ignore_case=True)
 
     page.get_by_role("button", name="Download", exact=True).click()
+    settled(page)  # opening the menu runs the page once more
     with page.expect_download() as curves:
         page.get_by_role("button", name="Curves (CSV)").click()
     table = curves.value.path().read_text().splitlines()

@@ -12,7 +12,7 @@ from sandbox.store.labels import Labels, read_labels, write_labels
 from tests.browser.conftest import Open
 from tests.browser.serving import App
 from tests.browser.test_pages import OVERFLOW
-from tests.browser.watching import Watched
+from tests.browser.watching import Watched, settled
 
 pytestmark = pytest.mark.e2e
 
@@ -28,6 +28,7 @@ def listed(open_page: Open, address: str, run_id: str) -> Page:
     page.get_by_label("Search").fill(name_of(run_id))
     page.keyboard.press("Enter")
     expect(page.locator(f".st-key-gallery-card-{run_id}")).to_be_visible()
+    settled(page)  # for a moment a list that was filtered has its cards twice
     return page
 
 

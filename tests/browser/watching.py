@@ -74,6 +74,18 @@ def seconds_to_play(page: Page, address: str) -> float:
     return float(page.wait_for_function("window.moved").json_value()) / 1000
 
 
+STILL = """() => document.getAnimations().every((one) => one.playState !== 'running'
+  || one.effect.getComputedTiming().endTime === Infinity)"""
+
+
+def settled(page: Page) -> None:
+    """Wait until nothing of the page is under way."""
+    page.wait_for_load_state("networkidle")
+    page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
+    page.wait_for_timeout(300)
+    page.wait_for_function(STILL)  # what is fresh fades in
+
+
 class Watched:
     """What a person does with, and sees of, the run on `page`."""
 
