@@ -23,13 +23,20 @@ WIDE = {
 }
 """Setting and steps."""
 
-MOST_SECONDS = 0.02
+PIECE_SECONDS = 0.01
+"""A call ends with the piece of work during which its 10 ms ran out, so it lasts 20 ms at the most."""
 
 
 @pytest.mark.parametrize("name", WIDE)
-def test_a_call_takes_no_longer_than_it_may(name: str, monkeypatch: pytest.MonkeyPatch):
+def test_no_piece_of_work_takes_longer_than_it_may(name: str, monkeypatch: pytest.MonkeyPatch):
     setting, n_steps = WIDE[name]
-    group = NativeGroup(setting, (0, 1))
+    monkeypatch.setattr(native_group, "CALL_NANOSECONDS", 0)  # every call is one piece
+    took = [_seconds_of_each_call(NativeGroup(setting, (0, 1)), n_steps, monkeypatch) for _ in range(4)]
+    least = np.min(took, axis=0)  # a busy machine makes single calls slow, the work makes all of them
+    assert len(least) > 20 and least.max() < PIECE_SECONDS
+
+
+def _seconds_of_each_call(group: NativeGroup, n_steps: int, monkeypatch: pytest.MonkeyPatch) -> list[float]:
     took = []
     go_on = group._kernels.sandbox_go_on
 
@@ -39,10 +46,11 @@ def test_a_call_takes_no_longer_than_it_may(name: str, monkeypatch: pytest.Monke
         took.append(time.thread_time() - started)
         return answer
 
-    monkeypatch.setattr(group._kernels, "sandbox_go_on", timed)
-    group.advance(n_steps)
-    group.evaluate()
-    assert len(took) > 4 and max(took) < MOST_SECONDS
+    with monkeypatch.context() as patched:
+        patched.setattr(group._kernels, "sandbox_go_on", timed)
+        group.advance(n_steps)
+        group.evaluate()
+    return took
 
 
 @pytest.mark.parametrize("name", ["paper", *ENCODERS])
