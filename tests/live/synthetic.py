@@ -56,7 +56,7 @@ class SyntheticRun:
                 "accuracy": {"chance": 0.5, "majority class": 0.513},
                 "loss": {"chance (ln 2)": math.log(2)},
             },
-            notes=["Synthetic numbers."],
+            notes=["numbers of no training"],
         )
         self._noise = np.random.default_rng(5).normal(size=(64, 64))
 
