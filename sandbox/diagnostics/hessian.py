@@ -83,4 +83,4 @@ class LossHessian:
         return self._joined(found).numpy()
 
     def _joined(self, parts: tuple[Tensor, ...]) -> Tensor:
-        return torch.cat([part.flatten(1) for part in parts], dim=1)
+        return torch.cat([part.reshape(len(part), -1) for part in parts], dim=1)

@@ -1,4 +1,4 @@
-"""Every diagnostic asked of every attention mechanism: an answer, or the reason why there is none."""
+"""Every diagnostic asked of every arm, mechanisms in particular: an answer, or the reason for none."""
 
 import json
 from functools import cache
@@ -13,6 +13,7 @@ from sandbox.diagnostics.attention_map import AttentionMapOfSequence
 from sandbox.diagnostics.rows import attention_rows
 from sandbox.diagnostics.theta import Theta
 from sandbox.engine.torch_engine import TorchGroup
+from sandbox.experiment.arm import arm_kinds
 from sandbox.experiment.experiment import from_plain_experiment
 from sandbox.foundations.answers import NotApplicable
 from sandbox.foundations.readings import AttentionMap, PerHead, decode, encode
@@ -45,10 +46,20 @@ def snapshot(arm, n_layers=2, task="addition"):
     return SnapshotView.of(group, probe, {})
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", Mechanism.variants)
-@pytest.mark.parametrize("task", ["addition", "listops"])
-def test_every_diagnostic_answers_or_says_why_not(task, kind):
+ALONE = sorted(kind for kind, slot in arm_kinds().items() if kind != "weight-selection")
+ASKED = [*((kind, "addition") for kind in ALONE), *((kind, "listops") for kind in Mechanism.variants)]
+OF_ONE_NUMBER = {"sigma-reparam", "warm-up"}
+"""Arms with a weight that is a single number; one in the fast suite is enough."""
+
+
+@pytest.mark.parametrize(
+    ("kind", "task"),
+    [
+        pytest.param(kind, task, marks=[] if kind in OF_ONE_NUMBER else [pytest.mark.slow])
+        for kind, task in ASKED
+    ],
+)
+def test_every_diagnostic_answers_or_says_why_not(kind, task):
     view = snapshot(kind, task=task)
     for name, diagnostic in Diagnostic.variants.items():
         answer = diagnostic().read(view)

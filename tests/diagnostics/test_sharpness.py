@@ -1,13 +1,18 @@
 """Sharpness: against the dense Hessian, and several seeds at once against each alone."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 import torch
 from torch.func import functional_call
 
+from sandbox.diagnostics import SnapshotView
 from sandbox.diagnostics.hessian import LossHessian, run_stacks, whole_vectors
 from sandbox.diagnostics.replay import module_of, trained_names, weights_of
 from sandbox.diagnostics.sharpness import Sharpness
+from sandbox.engine.torch_engine import TorchGroup
+from sandbox.experiment.experiment import from_plain_experiment
 from sandbox.foundations.readings import PerHead
 from tests.diagnostics.test_diagnostics_contract import group, look
 
@@ -29,11 +34,37 @@ def dense_hessian(view, run: int, n_rows: int) -> np.ndarray:
     return torch.autograd.functional.hessian(loss, flat).numpy()
 
 
-def test_the_value_is_the_largest_eigenvalue_of_the_dense_hessian_within_its_residual() -> None:
-    view = look(group("visual model"))
+def with_a_weight_that_is_one_number() -> SnapshotView:
+    """A small encoder whose queries and keys are normalized and scaled by a number that is learned."""
+    experiment = from_plain_experiment(
+        {
+            "task": {
+                "kind": "sparse modular addition",
+                "length": 8,
+                "n_terms": 2,
+                "n_train": 64,
+                "n_test": 64,
+            },
+            "model": {"kind": "encoder", "d_model": 4, "n_heads": 1, "d_ff": 4},
+            "arms": ["qk-l2"],
+            "seeds": [0, 1],
+        }
+    )
+    trained = TorchGroup(experiment.setting("qk-l2"), experiment.seeds)
+    trained.advance(3)
+    return look(trained)
+
+
+@pytest.mark.parametrize(
+    "made", [lambda: look(group("visual model")), with_a_weight_that_is_one_number], ids=["visual", "qk-l2"]
+)
+def test_the_value_is_the_largest_eigenvalue_of_the_dense_hessian_within_its_residual(
+    made: Callable[[], SnapshotView],
+) -> None:
+    view = made()
     answer = Sharpness(products=24).read(view)
     assert isinstance(answer, PerHead)
-    for run in range(3):
+    for run in range(len(view.seeds)):
         exact = np.linalg.eigvalsh(dense_hessian(view, run, answer.provenance.sample_size))
         found = {name: values[run, 0, 0] for name, values in answer.columns.items()}
         assert found["sharpness"] == pytest.approx(exact[-1], rel=1e-6)
