@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-METRICS = "/_stcore/metrics"
+METRICS, STREAM = "/_stcore/metrics", "/_stcore/stream"
 HOST = re.compile(r"(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]{1,5})?")
 
 # Streamlit compiles components from blob: URLs and needs eval for its charts; nothing may come
@@ -69,7 +69,8 @@ class Guard:
         if refusal is not None:
             await _refuse(scope, send, *refusal)
         elif scope["type"] == "websocket":
-            await self.app(scope, receive, send)
+            of_pages = scope["path"].rstrip("/").endswith(STREAM)
+            await self.app(scope, _without_texts(receive) if of_pages else receive, send)
         else:
             await self.app(scope, receive, _with_headers(send))
 
@@ -123,6 +124,18 @@ def _same_origin(headers: dict[bytes, list[bytes]], host: str) -> bool:
     default = {"http": ":80", "https": ":443"}[parts.scheme]
     origin = parts.netloc.lower()
     return origin == host.lower() or origin + default == host.lower() or origin == host.lower() + default
+
+
+def _without_texts(receive: Receive) -> Receive:
+    """Ends a socket of pages at a frame of text: Streamlit's own are binary, and it would fall over one."""
+
+    async def receive_bytes() -> Message:
+        message = await receive()
+        if message["type"] == "websocket.receive" and message.get("bytes") is None:
+            return {"type": "websocket.disconnect", "code": 1003, "reason": ""}
+        return message
+
+    return receive_bytes
 
 
 def _with_headers(send: Send) -> Send:

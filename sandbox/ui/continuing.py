@@ -63,7 +63,7 @@ def _fork(run: Run, key: str, step: int) -> None:
     place = f"{key}.{FORK}.{step}"
     st.markdown(f"**Continue {code(run.id)} from step {whole(step)}** as a new run")
     st.caption(KEPT)
-    with st.form(place, border=False):
+    with st.form(place, enter_to_submit=False, border=False):
         with st.container(horizontal=True):
             st.number_input(
                 "Step", begun_at(run.experiment), int(run.status["step"]), step, key=f"{place}.step"
@@ -86,7 +86,7 @@ def _seeds(run: Run, key: str) -> None:
         "Data, batch order and starting weights are drawn anew; the mean of this run stays as a ghost."
     )
     first = max(run.seeds) + 1
-    with st.form(place, border=False):
+    with st.form(place, enter_to_submit=False, border=False):
         st.text_input(
             "Seeds", ", ".join(str(first + n) for n in range(len(run.seeds))), key=f"{place}.list",
             help="Whole numbers with commas between them.", max_chars=1000,

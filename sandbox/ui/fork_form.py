@@ -11,6 +11,7 @@ from sandbox.store import Run
 from sandbox.ui import choices
 from sandbox.ui.complete import complete
 from sandbox.ui.live_knobs import knobs_of
+from sandbox.ui.widgets import step_of
 from sandbox.ui.words import code
 
 Offered = tuple[str | None, str, str, Any]
@@ -64,7 +65,5 @@ def _widget(entry: KnobEntry, arm: str | None, key: str, value: Any, place: str)
         st.number_input(spec.label, int(spec.low or 0), int(spec.high or 10**9), value, **common)
     else:
         value = float(value)
-        st.number_input(
-            spec.label, min_value=spec.low, max_value=spec.high, value=value, format="%g", **common
-        )
+        st.number_input(spec.label, spec.low, spec.high, value, float(step_of(entry)), format="%g", **common)
     return arm, key, where, value

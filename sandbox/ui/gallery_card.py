@@ -182,7 +182,7 @@ def _form(entry: Entry) -> None:
                 )
             )
     over = entry.state in (*ENDED, "damaged", "interrupted")
-    of = f" It is of {escaped(entry.owner)}, who alone deletes it." if entry.owner else ""
+    of = f" It belongs to {escaped(entry.owner)}, who alone can delete it." if entry.owner else ""
     st.caption(
         (f"A deleted run can be put back for a day.{of}") if over else "Stop the run before you delete it."
     )
@@ -192,7 +192,7 @@ def _form(entry: Entry) -> None:
 
 def _delete(entry: Entry) -> None:
     trash.delete(entry.id, session.owner())
-    name = escaped(entry.labels.name or entry.id)
+    name = entry.labels.name or entry.id
     session.notice(f"{name} lies in the trash below, from where it can be put back for a day.", "info")
 
 

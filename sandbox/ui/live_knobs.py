@@ -12,6 +12,7 @@ from sandbox.store import Run
 from sandbox.ui import choices, session
 from sandbox.ui.complete import complete
 from sandbox.ui.settings import Plain
+from sandbox.ui.widgets import step_of
 from sandbox.ui.words import escaped
 
 SENTENCE = (
@@ -39,6 +40,7 @@ def live_knobs(run: Run, key: str) -> None:
                 min_value=knob.spec.low,
                 max_value=knob.spec.high,
                 value=present(run, arm, name, started),
+                step=float(step_of(knob)),
                 format="%g",
                 key=f"{key}.live_knobs.value.{arm}.{name}",
             )

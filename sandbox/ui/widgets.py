@@ -118,17 +118,18 @@ def _number(entry: KnobEntry, common: dict[str, Any]) -> None:
         spec.label,
         min_value=None if spec.low is None else kind(spec.low),
         max_value=None if spec.high is None else kind(spec.high),
-        step=kind(spec.step or _step(entry.default, whole)),
+        step=kind(step_of(entry)),
         format="%d" if whole else "%.10g",
         **common,
     )
 
 
-def _step(default: float, whole: bool) -> float:
-    """A step of the default's own size: 0.001 for a learning rate of 0.001, 0.01 beside 0."""
-    if whole:
-        return 1
-    return float(10.0 ** math.floor(math.log10(abs(default)))) if default else 0.01
+def step_of(entry: KnobEntry) -> float:
+    """How far one press goes: at most half of the default, 0.0001 for a learning rate of 0.001."""
+    default = abs(entry.default)
+    if entry.spec.step or isinstance(entry.default, int):
+        return entry.spec.step or 1
+    return float(10.0 ** math.floor(math.log10(default / 2))) if default else 0.01
 
 
 def _marks(

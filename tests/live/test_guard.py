@@ -125,3 +125,24 @@ def test_every_answer_carries_the_security_headers() -> None:
 )
 def test_a_malformed_host_is_no_name(host: str) -> None:
     assert host_name(host) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "sent", "heard"),
+    [
+        ("/_stcore/stream", "text", "websocket.disconnect"),
+        ("/_stcore/stream", b"bytes", "websocket.receive"),
+        ("/live", "text", "websocket.receive"),
+    ],
+)
+def test_a_text_on_the_socket_of_pages_ends_it(path: str, sent: str | bytes, heard: str) -> None:
+    types = []
+
+    async def listen(socket: WebSocket) -> None:
+        await socket.accept()
+        types.append((await socket.receive())["type"])
+
+    app = Starlette(routes=[WebSocketRoute(path, listen)], middleware=[Middleware(Guard)])
+    with TestClient(app, base_url="http://localhost").websocket_connect(f"ws://localhost{path}") as socket:
+        (socket.send_text if isinstance(sent, str) else socket.send_bytes)(sent)  # type: ignore[operator]
+    assert types == [heard]

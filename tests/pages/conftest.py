@@ -1,6 +1,7 @@
 """The pages as Streamlit runs them, with the catalogue in place and no trainer behind."""
 
 import json
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -73,7 +74,8 @@ def record(runs: Path, run_id: str, state: str = "done", **made: Any) -> str:
 def said(app: AppTest) -> str:
     """All that the page says in Markdown, captions and messages, without escapes, all spaces alike."""
     elements = [*app.markdown, *app.caption, *app.error, *app.info, *app.title, *app.subheader]
-    return "\n".join(str(element.value) for element in elements).replace("\\", "").replace("\u00a0", " ")
+    text = "\n".join(str(element.value) for element in elements)
+    return re.sub(r"\\(.)", r"\1", text).replace("\u00a0", " ")  # what was escaped twice shows its backslash
 
 
 def settled(app: AppTest) -> AppTest:

@@ -162,6 +162,7 @@ def test_a_deleted_run_can_be_put_back(open_page: Open, three: list[str]) -> Non
     app = settled(app.run())
     assert names(app) == ["second-test-run", "first-test-run"]
     assert [run.id for run in trash.deleted()] == ["third-test-run"]
+    assert "third-test-run lies in the trash below" in said(app)
     app.button(key="gallery.restore.third-test-run").click()
     assert len(names(settled(app.run()))) == 3
 
@@ -172,7 +173,7 @@ def test_only_its_owner_deletes_a_run(open_page: Open, three: list[str]) -> None
     app = settled(open_page("gallery"))
     app.button(key="gallery.edit.third-test-run").click()
     app = settled(app.run())
-    assert "It is of ann, who alone deletes it." in said(app)
+    assert "It belongs to ann, who alone can delete it." in said(app)
     app.button(key="gallery.form.third-test-run.delete").click()
     app = settled(app.run())
     assert any("only its owner" in error.value for error in app.error) and len(names(app)) == 3
