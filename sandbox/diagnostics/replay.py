@@ -48,7 +48,7 @@ def trained_names(view: SnapshotView) -> frozenset[str]:
 
 def weights_of(view: SnapshotView, run: int) -> dict[str, Tensor]:
     """The weights of one run in float64, by name."""
-    return {name: torch.from_numpy(np.array(values[run], np.float64)) for name, values in view.weights.items()}
+    return {name: torch.from_numpy(np.array(rows[run], np.float64)) for name, rows in view.weights.items()}
 
 
 def parts_of(module: nn.Module, kind: type[nn.Module]) -> list[tuple[str, Any]]:

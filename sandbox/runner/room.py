@@ -12,7 +12,7 @@ from sandbox.foundations.errors import SandboxError
 from sandbox.runner.limits import free_bytes, limits, run_budget, stored_bytes
 from sandbox.store import RunWriter
 from sandbox.store.budget import LEAST_KEPT, snapshot_bytes, thin_folder, thin_snapshots
-from sandbox.store.folder import run_folders
+from sandbox.store.folder import BALLAST_FILE, run_folders
 from sandbox.store.labels import read_labels
 from sandbox.store.schema import StorageFull
 
@@ -102,7 +102,7 @@ class Ballast:
     """A file that only takes room, until room is needed to say that there is none."""
 
     def __init__(self, runs: Path) -> None:
-        self._path = runs / "ballast"
+        self._path = runs / BALLAST_FILE
         self._runs = runs
 
     def keep(self) -> None:

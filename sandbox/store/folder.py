@@ -27,7 +27,10 @@ SIZES = ("n_layers", "n_heads", "d_model")
 PACES = ("batch_size", "evaluate_every")
 """Of an experiment: whole numbers where they are there."""
 
-RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+BESIDE = STUDIES, BALLAST_FILE = "studies", "ballast"
+"""What stands beside the runs in their folder: no run may be called so."""
+
+RUN_ID = re.compile(rf"(?!(?:{'|'.join(BESIDE)})\Z)[A-Za-z0-9][A-Za-z0-9_-]{{0,63}}")
 """What an id from a link may look like; nothing else that a person types becomes part of a path."""
 
 
@@ -40,7 +43,8 @@ def run_path(run_id: str, root: Path | None = None) -> Path:
     """The folder of the run called `run_id` under `root`; RunUnavailable where that is no id or a link."""
     if not RUN_ID.fullmatch(run_id):
         raise RunUnavailable(
-            f"{run_id[:80]!r} is not a run's id; ids are letters, digits, dashes and underscores, at most 64."
+            f"{run_id[:80]!r} is not a run's id; ids are letters, digits, dashes and underscores, at most "
+            f"64, and neither {STUDIES!r} nor {BALLAST_FILE!r}."
         )
     path = (root or runs_root()) / run_id
     if path.is_symlink():
@@ -48,9 +52,18 @@ def run_path(run_id: str, root: Path | None = None) -> Path:
     return path
 
 
+def make_folder(path: Path) -> None:
+    """Make the folder of a run; RunUnavailable where that is no run's place."""
+    if path.name in BESIDE and path.parent == runs_root():
+        raise RunUnavailable(f"{path} holds no run but stands beside them; choose another folder.")
+    with named_faults(path):
+        path.mkdir(parents=True, exist_ok=True)
+
+
 def run_folders(root: Path | None = None) -> list[Path]:
     """The folders under `root` that hold an experiment, the youngest experiment first."""
-    found = [f for f in (root or runs_root()).glob(f"*/{EXPERIMENT}") if not f.parent.is_symlink()]
+    files = (root or runs_root()).glob(f"*/{EXPERIMENT}")
+    found = [f for f in files if not f.parent.is_symlink() and f.parent.name not in BESIDE]
     return [file.parent for _, file in sorted(((_modified(f), f) for f in found), reverse=True)]
 
 

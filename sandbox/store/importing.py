@@ -103,7 +103,7 @@ def _entries(archive: zipfile.ZipFile, name: str, most_bytes: int) -> tuple[str,
             "where there is more room, or export its tables."
         )
     given = home.rpartition("/")[2] or Path(name).stem
-    return given if RUN_ID.fullmatch(given) else safe_name(given).lstrip("_")[:64] or "run", entries
+    return next(filter(RUN_ID.fullmatch, (given, safe_name(given).lstrip("_")[:64])), "run"), entries
 
 
 def _unpack(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, folder: Path) -> None:

@@ -16,7 +16,7 @@ from sandbox.foundations.errors import RunUnavailable
 from sandbox.foundations.readings import Answer, encode
 from sandbox.store.checkpoint import checkpoint_files, latest_checkpoint, save_checkpoint
 from sandbox.store.described import VITAL, as_recorded
-from sandbox.store.folder import DATABASE, EXPERIMENT, plain_text, read_experiment, write_whole
+from sandbox.store.folder import DATABASE, EXPERIMENT, make_folder, plain_text, read_experiment, write_whole
 from sandbox.store.late import INSERT, LateReadings
 from sandbox.store.migrations import migrate
 from sandbox.store.rows import BEFORE
@@ -80,8 +80,7 @@ class RunWriter:
         Raises RunUnavailable where another process writes it or it is of another experiment.
         """
         path = Path(path).absolute()
-        with named_faults(path):
-            path.mkdir(parents=True, exist_ok=True)
+        make_folder(path)
         lock = take_lock(path)
         try:
             if not (path / EXPERIMENT).exists():

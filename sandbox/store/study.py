@@ -11,12 +11,9 @@ from typing import Any
 
 from sandbox.foundations.errors import InvalidPlain, RunUnavailable
 from sandbox.store.described import LATEST
-from sandbox.store.folder import plain_text, run_path, runs_root, write_whole
+from sandbox.store.folder import STUDIES, plain_text, run_path, runs_root, write_whole
 from sandbox.store.plain_shapes import is_count, is_text, is_whole, list_of, table, within
 from sandbox.store.schema import named_faults
-
-FOLDER = "studies"
-"""Below the runs folder; what stands in it is no run."""
 
 SCHEMA = 1
 MOST_STEPS, MOST_COST = 2**31, 1e30
@@ -98,7 +95,7 @@ def point_id(study: str, plain: Mapping[str, Any]) -> str:
 
 def study_path(found: str, root: Path | None = None) -> Path:
     """The file of the study called `found`; RunUnavailable where that is no id."""
-    return run_path(found, (root or runs_root()) / FOLDER).with_suffix(".json")
+    return run_path(found, (root or runs_root()) / STUDIES).with_suffix(".json")
 
 
 def write_study(study: Study, root: Path | None = None) -> Path:
@@ -143,7 +140,7 @@ def _point(plain: dict[str, Any]) -> StudyPoint:
 def studies(root: Path | None = None) -> list[Study]:
     """Every readable study, the newest first."""
     found = []
-    for path in ((root or runs_root()) / FOLDER).glob("*.json"):
+    for path in ((root or runs_root()) / STUDIES).glob("*.json"):
         try:
             found.append(read_study(path.stem, root))
         except RunUnavailable:

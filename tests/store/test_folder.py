@@ -8,7 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sandbox.foundations.errors import RunUnavailable
-from sandbox.store.folder import plain_text, read_experiment, run_folders, run_path, runs_root, write_whole
+from sandbox.store.folder import (
+    BESIDE,
+    make_folder,
+    plain_text,
+    read_experiment,
+    run_folders,
+    run_path,
+    runs_root,
+    write_whole,
+)
 
 
 @pytest.mark.parametrize(
@@ -29,6 +38,8 @@ from sandbox.store.folder import plain_text, read_experiment, run_folders, run_p
         "a" * 65,
         "a.b",
         "~",
+        "studies",
+        "ballast",
     ],
 )
 def test_what_is_no_id_reaches_no_path(typed: str) -> None:
@@ -64,6 +75,8 @@ def test_runs_are_listed_youngest_first_and_other_folders_are_not(runs_folder: P
         file.write_text("{}")
         os.utime(file, (10_000 - age, 10_000 - age))
     (runs_folder / "empty").mkdir()
+    (runs_folder / "studies").mkdir()
+    (runs_folder / "studies" / "experiment.json").write_text("{}")
     assert [folder.name for folder in run_folders()] == ["young", "middle", "old"]
 
 
@@ -116,3 +129,11 @@ def test_what_no_run_wrote_is_refused_in_one_sentence(tmp_path: Path, text: str)
     with pytest.raises(RunUnavailable, match=r"experiment\.json") as caught:
         read_experiment(tmp_path)
     assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_no_run_is_put_where_something_else_of_the_runs_folder_stands(runs_folder: Path, name: str) -> None:
+    with pytest.raises(RunUnavailable, match="holds no run but stands beside them"):
+        make_folder(runs_folder / name)
+    assert not runs_folder.exists()
+    make_folder(runs_folder.parent / name)
