@@ -12,6 +12,8 @@ from sandbox.store.schema import named_faults
 LABELS = "labels.json"
 SCHEMA = 1
 MAX_NAME, MAX_TAG, MAX_TAGS, MAX_NOTE = 80, 30, 12, 2000
+HARMLESS = "\u00a0\u200d"
+"""The space that does not part, and what joins pictures into one: pasted text has them."""
 MAX_BYTES = 20_000
 """Of the file; what people can enter is shorter."""
 
@@ -75,6 +77,11 @@ def _from_plain(plain: Any) -> Labels:
 
 
 def _require_text(what: str, text: Any, most: int, lines: bool) -> None:
-    plain = text.replace("\n", "") if isinstance(text, str) and lines else text
-    if not isinstance(plain, str) or len(text) > most or (plain and not plain.isprintable()):
+    if not isinstance(text, str) or len(text) > most:
         raise InvalidData(f"{what} is {repr(text)[:60]}; use at most {most} printable characters.")
+    harmless = HARMLESS + "\n" * lines
+    for character in text:
+        if not character.isprintable() and character not in harmless:
+            raise InvalidData(
+                f"{what} holds U+{ord(character):04X}, which cannot be printed; leave that character out."
+            )

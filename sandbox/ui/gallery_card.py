@@ -114,11 +114,14 @@ def badges(entry: Entry) -> list[tuple[str, Any]]:
         found.append((f"step {whole(entry.step)} of {whole(steps)}", "gray"))
     if entry.card.diverged:
         found.append((f"{count(entry.card.diverged, 'seed')} diverged", "red"))
-    solved = [arm.name for arm in entry.card.arms if n and arm.reached == n]
+    solved = [arm for arm in entry.card.arms if n and arm.reached == n]
     if solved:
         words = "every arm" if len(solved) == len(entry.card.arms) else count(len(solved), "arm")
         seeds = " in every seed" if n > 1 else ""
         found.append((f"{words} reached {percent(entry.card.target)}{seeds}", "green"))
+        fell = [arm for arm in solved if arm.metrics.get(gallery_filter.OF_ACCURACY, 1.0) < entry.card.target]
+        if fell and entry.state in ENDED:
+            found.append((f"{count(len(fell), 'arm')} ended below it", "orange"))
     found += [(tag, "blue") for tag in entry.labels.tags[:MOST_TAGS_SHOWN]]
     if len(entry.labels.tags) > MOST_TAGS_SHOWN:
         found.append((f"{len(entry.labels.tags) - MOST_TAGS_SHOWN} tags more", "gray"))
