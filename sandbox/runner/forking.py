@@ -69,12 +69,14 @@ def make_folder(folder: Path, parent: Run, plain: Plain) -> None:
         )
         kept = "weights, optimizer moments and batch order as they were" if step else "its start"
         other = "; ".join(changed) or "nothing is changed"
-        writer.event(step, FORK, f"goes on from step {step} of {parent.id}, {kept}: {other}"[:1000])
         if step:
             begin, state = _start(parent, step)
+            if begin < step:
+                kept += f", by way of the checkpoint at step {begin}, from where it is trained again"
             save_start(
                 folder, begin, _of_runs(state, parent, arms, seeds) | _known(parent, step, arms, seeds)
             )
+        writer.event(step, FORK, f"goes on from step {step} of {parent.id}, {kept}: {other}"[:1000])
 
 
 def differences(parent: Run, plain: Plain) -> list[str]:

@@ -80,6 +80,8 @@ def test_a_rewound_run_ends_with_its_parents_bits(parent: Run, tmp_path: Path, s
     child = fork(parent, tmp_path / "child", step)
     assert_goes_on_as(child, parent, step)
     assert child.experiment["fork"]["run"] == "old-parent" and child.experiment["fork"]["step"] == step
+    again = "by way of the checkpoint at step 10" in details(child, "fork")[None][1]
+    assert again == (10 < step < 24)  # where checkpoints are, at the ends also
     assert child.arms == ("standard", TURNED), "an arm is called by what it is set to"
     assert min(child.group_curve("loss", TURNED)[0]) == step + 1
     assert {arm: where for arm, (where, _) in details(child, "no difference").items()} == dict.fromkeys(
