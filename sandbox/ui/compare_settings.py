@@ -104,7 +104,8 @@ def warnings(settings: Sequence[Setting]) -> list[str]:
         said.append(f"The data are not the same: {_listed(data)} differs. Nothing here is paired by data.")
     shared = set.intersection(*(set(setting.seeds) for setting in settings)) if settings else set()
     if "seeds" in beside:
-        words = f"{len(shared)} are shared" if shared else "none is shared, so that nothing is paired"
+        are = "is" if len(shared) == 1 else "are"
+        words = f"{len(shared)} {are} shared" if shared else "none is shared, so that nothing is paired"
         said.append(f"The seeds are not the same, which are the seeds of data, order and start; {words}.")
     order = [name for name in beside if name in ("batch_size", "reference_start")]
     if order:

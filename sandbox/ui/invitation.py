@@ -29,7 +29,7 @@ def invitation(plain: Plain) -> None:
             _arm(catalogue, arm, alone)
     with right, st.container(border=True, key="invitation.panels"):
         st.markdown("**What you will see**")
-        panels = declare_panels()
+        panels = declare_panels(frozenset(plain[part]["kind"] for part in ("model", "task")))
         for panel in panels:
             if not panel["section"]:
                 st.markdown(f"{escaped(panel['title'])}  \n:gray[{escaped(panel['sentence'])}]")

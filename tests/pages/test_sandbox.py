@@ -115,6 +115,13 @@ def test_a_spec_that_means_nothing_is_refused_and_changes_nothing(open_page: Ope
     assert app.text_area(key="arm.combinations").value == ""
 
 
+def test_what_will_be_seen_goes_by_the_model_and_the_task(open_page: Open) -> None:
+    app = settled(open_page("sandbox"))
+    assert "Clustering" in said(app) and "Receptors" not in said(app) and "Expression" not in said(app)
+    app.selectbox(key="architecture.kind").select("visual model")
+    assert "Receptors" in said(settled(app.run()))
+
+
 def test_toggles_that_do_nothing_in_the_visual_model_say_why(open_page: Open) -> None:
     app = open_page("sandbox")
     app.selectbox(key="rail.preset").set_value("paper default")
