@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sandbox.cli.answers import print_json, print_table, shown
+from sandbox.cli.numbers import whole
 
 if TYPE_CHECKING:
     from sandbox.foundations.readings import Answer
@@ -23,7 +24,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="read this diagnostic, such as sharpness, of the stored weights and keep it in the run",
     )
     parser.add_argument(
-        "--step", type=int, metavar="N", help="with --diagnose: the stored step (the last one if left out)"
+        "--step",
+        type=whole(),
+        metavar="N",
+        help="with --diagnose: the stored step (the last one if left out)",
     )
 
 

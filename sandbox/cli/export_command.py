@@ -5,6 +5,8 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from sandbox.cli.numbers import real, whole
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -25,18 +27,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", metavar="PATH", help="where to write (default: named after the run, here)"
     )
     parser.add_argument(
-        "--step", type=int, metavar="N", help="safetensors: the step whose weights (default: the last stored)"
+        "--step",
+        type=whole(),
+        metavar="N",
+        help="safetensors: the step whose weights (default: the last stored)",
     )
     parser.add_argument(
-        "--megabytes", type=float, default=5.0, metavar="N", help="html: the file's size at most (default: 5)"
+        "--megabytes",
+        type=real(0, 100_000),
+        default=5.0,
+        metavar="N",
+        help="html: the file's size at most (default: 5)",
     )
     parser.add_argument(
-        "--seconds", type=float, default=12.0, metavar="N", help="gif: how long it plays (default: 12)"
+        "--seconds", type=real(1, 60), default=12.0, metavar="N", help="gif: how long it plays (default: 12)"
     )
-    parser.add_argument("--seed", type=int, metavar="N", help="gif: whose pictures (default: the first seed)")
+    parser.add_argument(
+        "--seed", type=whole(), metavar="N", help="gif: whose pictures (default: the first seed)"
+    )
     for part in ("layer", "head"):
         parser.add_argument(
-            f"--{part}", type=int, default=1, metavar="N", help=f"gif: which {part}'s attention (default: 1)"
+            f"--{part}",
+            type=whole(1),
+            default=1,
+            metavar="N",
+            help=f"gif: which {part}'s attention (default: 1)",
         )
     parser.add_argument("--dark", action="store_true", help="gif: on a dark ground")
     parser.add_argument(

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sandbox.cli.numbers import whole
 from sandbox.cli.train_command import make_ready, read_seed_list, train
 from sandbox.foundations.errors import InvalidPlain
 
@@ -23,7 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "arm, such as projection.shift. With --step 0 --seeds may name seeds that the parent has not."
     )
     parser.add_argument("run_id", metavar="RUN", help="an id that `list` prints, or a run's folder")
-    parser.add_argument("--step", type=int, metavar="N", help="the step to go on from (default: the last)")
+    parser.add_argument(
+        "--step", type=whole(), metavar="N", help="the step to go on from (default: the last)"
+    )
     parser.add_argument(
         "--set", metavar="KEY=VALUE", action="append", help="change one knob, such as projection.shift=2"
     )

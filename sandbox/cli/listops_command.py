@@ -5,6 +5,7 @@ import sys
 from typing import Any
 
 from sandbox.cli.answers import print_json
+from sandbox.cli.numbers import whole
 
 HELP = "evaluate ListOps expressions, check ListOps files, draw samples"
 FORM: dict[str, Any] = {}
@@ -18,16 +19,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     evaluate.set_defaults(act=_evaluate)
     check = actions.add_parser("check", help="work every row of a file out again and report what is wrong")
     check.add_argument("file", metavar="FILE")
-    check.add_argument("--rows", metavar="N", type=int, help="look at the first N rows only")
+    check.add_argument("--rows", metavar="N", type=whole(1), help="look at the first N rows only")
     check.add_argument("--json", action="store_true", help="print one JSON object")
     check.set_defaults(act=_check)
     sample = actions.add_parser("sample", help="draw rows, one `label TAB expression` per line")
-    sample.add_argument("--n", metavar="N", type=int, required=True)
-    sample.add_argument("--seed", metavar="S", type=int, required=True)
-    sample.add_argument("--max-length", metavar="L", type=int, default=32, help="most tokens of a row")
-    sample.add_argument("--min-length", metavar="L", type=int, default=None, help="fewest tokens of a row")
-    sample.add_argument("--max-depth", metavar="D", type=int, default=4, help="deepest nesting")
-    sample.add_argument("--max-args", metavar="A", type=int, default=5, help="most arguments of an operator")
+    sample.add_argument("--n", metavar="N", type=whole(1, 1_000_000), required=True)
+    sample.add_argument("--seed", metavar="S", type=whole(), required=True)
+    sample.add_argument("--max-length", metavar="L", type=whole(), default=32, help="most tokens of a row")
+    sample.add_argument(
+        "--min-length", metavar="L", type=whole(), default=None, help="fewest tokens of a row"
+    )
+    sample.add_argument("--max-depth", metavar="D", type=whole(), default=4, help="deepest nesting")
+    sample.add_argument(
+        "--max-args", metavar="A", type=whole(), default=5, help="most arguments of an operator"
+    )
     sample.set_defaults(act=_sample)
 
 
@@ -56,14 +61,9 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def _sample(arguments: argparse.Namespace) -> int:
-    from sandbox.foundations.errors import InvalidKnob
-    from sandbox.foundations.streams import MAX_SEED, numpy_generator
+    from sandbox.foundations.streams import numpy_generator
     from sandbox.tasks.listops_generator import sample
 
-    if not 1 <= arguments.n <= 1_000_000:
-        raise InvalidKnob(f"--n is {arguments.n}; ask for 1 to 1000000 rows.")
-    if not 0 <= arguments.seed <= MAX_SEED:
-        raise InvalidKnob(f"--seed is {arguments.seed}; it must lie between 0 and {MAX_SEED}.")
     knobs = {
         "max_length": arguments.max_length,
         "max_depth": arguments.max_depth,

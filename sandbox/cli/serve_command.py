@@ -2,13 +2,17 @@
 
 import argparse
 
+from sandbox.cli.numbers import whole
+
 HELP = "serve the app, with the supervisor that trains for it"
 FORM: dict[str, object] = {}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `serve`."""
-    parser.add_argument("--port", metavar="N", type=int, default=8501, help="port of the app (default 8501)")
+    parser.add_argument(
+        "--port", metavar="N", type=whole(), default=8501, help="port of the app (default 8501)"
+    )
     parser.add_argument(
         "--host",
         metavar="H",

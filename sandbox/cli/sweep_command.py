@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sandbox.cli.answers import print_json, print_table, shown
-from sandbox.foundations.errors import InvalidKnob, RunUnavailable, SandboxError
+from sandbox.cli.numbers import whole
+from sandbox.foundations.errors import RunUnavailable, SandboxError
 from sandbox.foundations.written import percent
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     how.add_argument(
         "--workers",
         metavar="N",
+        type=whole(1, 64),
         help="points trained at once where no app runs (default: SANDBOX_WORKERS, else 2)",
     )
     how.add_argument(
@@ -57,10 +59,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.out:
         os.environ["SANDBOX_RUNS"] = str(Path(arguments.out).absolute())
-    if arguments.workers:
-        if not (arguments.workers.isdigit() and 1 <= int(arguments.workers) <= 64):
-            raise InvalidKnob(f"--workers is {arguments.workers[:40]!r}; give a whole number from 1 to 64.")
-        os.environ["SANDBOX_WORKERS"] = arguments.workers
+    if arguments.workers is not None:
+        os.environ["SANDBOX_WORKERS"] = str(arguments.workers)
     stop = make_ready()
     from sandbox.store.study import write_study
 

@@ -5,6 +5,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from sandbox.cli.answers import print_json, print_table, shown
+from sandbox.cli.numbers import real
 from sandbox.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -21,12 +22,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `theta`."""
     parser.add_argument("file", metavar="FILE", help="attention rows as .npy or .csv, keys on the last axis")
     parser.add_argument(
-        "--gap", metavar="G", type=float, default=1e-6, help="width at which a bracket counts as closed"
+        "--gap", metavar="G", type=real(0, 1), default=1e-6, help="width at which a bracket counts as closed"
     )
     parser.add_argument(
         "--tolerance",
         metavar="T",
-        type=float,
+        type=real(0, 1e300),
         default=TOLERANCE,
         help="how far from 1 a row may sum; it is then divided by its sum (default %(default)g)",
     )

@@ -126,19 +126,19 @@ def plain_experiment(arguments: argparse.Namespace) -> dict[str, Any]:
     from sandbox.experiment.override import override_text
     from sandbox.experiment.presets import preset
 
-    if arguments.file and arguments.preset:
+    if arguments.file is not None and arguments.preset is not None:
         raise InvalidPlain("Both a file and a preset were given; start from one of them.")
-    if arguments.file:
+    if arguments.file is not None:
         plain = load(arguments.file).to_plain()
     else:
-        plain = dict(preset(arguments.preset).experiment) if arguments.preset else {}
-    if arguments.task:
+        plain = dict(preset(arguments.preset).experiment) if arguments.preset is not None else {}
+    if arguments.task is not None:
         plain["task"] = {"kind": arguments.task}
     if arguments.arm:
         plain["arms"] = list(arguments.arm)
-    if arguments.seeds:
+    if arguments.seeds is not None:
         plain["seeds"] = read_seed_list(arguments.seeds)
-    changes = [f"steps={arguments.steps}"] if arguments.steps else []
+    changes = [f"steps={arguments.steps}"] if arguments.steps is not None else []
     changes += arguments.set or []
     if changes:
         plain = load(plain).to_plain()  # with its defaults written out, so that a dotted key finds its table
@@ -159,7 +159,7 @@ def read_seed_list(text: str) -> list[int]:
         return numbers
     if not 1 <= numbers[0] <= 128:
         raise InvalidKnob(
-            f"--seeds is {text[:80]!r}; give a count from 1 to 128, or one seed alone as '{numbers[0]},'."
+            f"--seeds is {text[:80]!r}; give a count from 1 to 128, or one seed and a comma, as in '7,'."
         )
     return list(range(numbers[0]))
 

@@ -14,6 +14,9 @@ from sandbox.foundations.typed_text import shown
 
 SCHEMA = 1
 MAX_POINTS = 256
+MAX_KEYS = 64
+"""Settings that one table of a sweep names; an experiment has fewer."""
+BEYOND_COUNTING = 10**9
 KNOWN = ("schema", "name", "preset", "experiment", "arms", "seeds", "set", "grid", "points")
 """The keys of a sweep's plain form (docs/sweeps.md)."""
 
@@ -28,7 +31,11 @@ class Point:
     @property
     def words(self) -> str:
         """`model.d_model = 16, steps = 300`."""
-        return ", ".join(f"{key} = {value}" for key, value in self.values.items()) or "the experiment itself"
+        words = (
+            f"{key} = {value if isinstance(value, str) else shown(value)}"
+            for key, value in self.values.items()
+        )
+        return ", ".join(words) or "the experiment itself"
 
 
 @dataclass(frozen=True)
@@ -99,7 +106,7 @@ def _base(plain: Mapping[str, Any]) -> dict[str, Any]:
         is_count = isinstance(seeds, int) and not isinstance(seeds, bool) and 1 <= seeds <= 128
         base["seeds"] = list(range(seeds)) if is_count else seeds
     base = load(base).to_plain()
-    for key, value in _flat(_table(plain, "set")):
+    for key, value in _settings("set", _table(plain, "set")).items():
         base = override(base, key, value)
     return base
 
@@ -113,14 +120,14 @@ def _values(plain: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed) or not listed:
             raise InvalidPlain(f"points is {shown(listed)}; it must be a list of tables.")
         _refuse_many(len(listed))
-        yield from (dict(_flat(one)) for one in listed)
+        yield from (_settings(f"Point {number}", one) for number, one in enumerate(listed, 1))
         return
-    grid = dict(_flat(_table(plain, "grid")))
+    grid = _settings("grid", _table(plain, "grid"))
     n = 1
     for key, choices in grid.items():
         if not isinstance(choices, list) or not choices:
             raise InvalidPlain(f"grid.{key[:80]} is {shown(choices)}; give the list of its values.")
-        n *= len(choices)
+        n = min(n * len(choices), BEYOND_COUNTING)
     if not grid:
         raise InvalidPlain('The grid is empty; give lists such as "model.d_model" = [16, 32].')
     _refuse_many(n)
@@ -130,7 +137,18 @@ def _values(plain: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _refuse_many(n: int) -> None:
     if n > MAX_POINTS:
-        raise InvalidPlain(f"The sweep has {n} points; at most {MAX_POINTS} are taken. Give fewer values.")
+        count = n if n < BEYOND_COUNTING else f"{BEYOND_COUNTING} or more"
+        raise InvalidPlain(
+            f"The sweep has {count} points; at most {MAX_POINTS} are taken. Give fewer values."
+        )
+
+
+def _settings(name: str, table: Mapping[str, Any]) -> dict[str, Any]:
+    """The table's values by dotted key; InvalidPlain where there are too many."""
+    found = dict(_flat(table))
+    if len(found) > MAX_KEYS:
+        raise InvalidPlain(f"{name} has {len(found)} settings; at most {MAX_KEYS} are taken, so name fewer.")
+    return found
 
 
 def _table(plain: Mapping[str, Any], key: str) -> Mapping[str, Any]:

@@ -13,6 +13,9 @@ from sandbox.runner.worker import be_modest, bind_to_supervisor
 LOOK_EVERY = 0.02
 """Seconds between two looks at the questions and at what is being read."""
 
+PATIENCE = 300.0
+"""Seconds within which the writer of a run takes up a question; one that loads torch first takes a few."""
+
 log = logging.getLogger(__name__)
 
 
@@ -54,7 +57,7 @@ def diagnose(folder: Path, kind: str, step: int, progress: Callable[[int, int], 
     """Have `kind` read at the stored `step` of the run in `folder`, by its writer or else by this process.
 
     `progress` is told pieces done and all. An exception, such as KeyboardInterrupt, cancels the question.
-    Raises InvalidData with the reason where it cannot be answered.
+    Raises InvalidData with the reason where it cannot be answered, or is not taken up within PATIENCE.
     """
     from sandbox.foundations.errors import InvalidData
     from sandbox.runner.places import being_written
@@ -62,6 +65,7 @@ def diagnose(folder: Path, kind: str, step: int, progress: Callable[[int, int], 
     from sandbox.store import open_run
 
     number = ask(folder, kind, step)
+    until = time.monotonic() + PATIENCE
     with open_run(folder) as run:
 
         def look() -> None:
@@ -71,9 +75,15 @@ def diagnose(folder: Path, kind: str, step: int, progress: Callable[[int, int], 
 
         try:
             while (found := question(run, number)) is None or found.open:
+                if found is None and time.monotonic() > until:
+                    raise InvalidData(
+                        f"The question to run {run.id} was not taken up by whoever writes it; ask again, or "
+                        "once that process has ended."
+                    )
                 if not being_written(folder):
                     with suppress(RunUnavailable):
                         answer_all(folder, look)
+                        until = 0.0  # what can be read of the questions has been taken up
                         continue
                     if not being_written(folder):
                         answer_all(folder, look)

@@ -3,9 +3,10 @@
 import uuid
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from sandbox.foundations.errors import InvalidData
+from sandbox.foundations.typed_text import shown
 from sandbox.runner.request_lines import RequestLines, append_line
 from sandbox.store import Run, open_run
 
@@ -53,8 +54,16 @@ def ask(folder: str | Path, kind: str, step: int) -> str:
     """Ask the writer of the run in `folder` for `kind` at the stored step; the id to follow or cancel it by.
 
     A run that nobody writes answers once somebody does: `sandbox.runner.queue.diagnose` sees to that.
-    Raises InvalidData where MOST_OPEN wait already, whoever asked them and whether the writer has seen them.
+    Raises InvalidData for a step that is none, a kind that is no text, and where MOST_OPEN wait already,
+    whoever asked them and whether the writer has seen them.
     """
+    if not _is_step(step):
+        raise InvalidData(
+            f"{shown(step, 40)} is no step of a run; give one from 0 to {LAST_STEP} at which weights are "
+            "stored."
+        )
+    if not _is_text(kind):
+        raise InvalidData(f"{shown(kind, 40)} is no text in Unicode; name a diagnostic, such as sharpness.")
     if (n := waiting(folder)) >= MOST_OPEN:
         raise InvalidData(f"{n} questions to this run wait already; cancel one, or wait for an answer.")
     number = uuid.uuid4().hex[:12]
@@ -96,6 +105,15 @@ def from_plain(recorded: Any) -> list[Question]:
         raise InvalidData(f"The run's questions are damaged ({fault}); restore it from a copy.") from fault
 
 
+def _is_step(step: Any) -> TypeGuard[int]:
+    return type(step) is int and abs(step) <= LAST_STEP
+
+
+def _is_text(found: Any) -> TypeGuard[str]:
+    """Whether it is a text that the run's database can hold, without half a character."""
+    return isinstance(found, str) and not any("\ud800" <= letter <= "\udfff" for letter in found)
+
+
 class AskedQuestions:
     """What has been asked of one run, as its writer reads it: questions to answer, and ids to give up."""
 
@@ -111,8 +129,6 @@ class AskedQuestions:
             if isinstance(line.get("cancel"), str):
                 cancelled.append(line["cancel"])
                 continue
-            if type(step) is not int or abs(step) > LAST_STEP:
-                continue
-            if isinstance(number, str) and isinstance(kind, str):
+            if _is_text(number) and _is_text(kind) and _is_step(step):
                 asked.append(Question(id=number[:LONGEST_ID], kind=kind[:80], step=step))
         return asked, cancelled

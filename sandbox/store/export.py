@@ -2,11 +2,10 @@
 
 import csv
 import io
-import os
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from sandbox.store.schema import named_faults
 from sandbox.store.tables import Table, event_table, reading_tables, scalar_table
 from sandbox.store.tensorboard import write_events
 from sandbox.store.weights_file import write_weights
+from sandbox.store.whole_file import destination, put_whole
 
 TEXT = ("arm", "name", "kind", "detail", "unit")
 """Columns of text; all others are numbers."""
@@ -38,31 +38,37 @@ def export(run: Run, to: str, out: Path | str | None = None, step: int | None = 
     scalars alone into that file. zip writes the run's folder, which opens again anywhere; toml and
     python what trains it again; safetensors the weights at `step` (default: the last stored);
     tensorboard one folder of event files per arm and seed. Nothing is thinned, and NaN stays NaN.
-    Raises InvalidData for another format, StorageFull.
+    Links are followed. Raises InvalidData for another format and where `out` is a device or another thing
+    that no file replaces, StorageFull.
     """
     if to not in FORMATS:
         raise InvalidData(f"A run cannot be exported to {to[:40]!r}; choose one of {', '.join(FORMATS)}.")
     name = safe_name(run.id)
     if to == "zip":
-        return _whole_file(Path(out or f"{name}.zip"), lambda part: _write_folder(run, name, part))
+        return put_whole(Path(out or f"{name}.zip"), lambda part: _write_folder(run, name, part))
     if to in ("toml", "python"):
         path = Path(out or (f"{name}.toml" if to == "toml" else f"{name}.py"))
         return write_file(path, (toml_text(run) if to == "toml" else python_script(run)).encode())
     if to == "safetensors":
         path = Path(out or f"{name}.safetensors")
-        return _whole_file(path, lambda part: write_weights(run, part, step))
+        return put_whole(path, lambda part: write_weights(run, part, step))
     if to == "tensorboard":
         folder = Path(out or f"{name}-tensorboard")
-        write_events(run, folder)
+        with named_faults(folder):
+            write_events(run, folder)
         return folder
     return _export_tables(run, to, Path(out or f"{name}-{to}"))
 
 
 def write_file(path: Path, content: bytes) -> Path:
-    """Write `content` whole to `path`, whose folder is made; returns `path`. Raises StorageFull."""
+    """Write `content` whole to `path`, whose folder is made; returns `path`.
+
+    Raises InvalidData for what is no file, StorageFull.
+    """
+    target = destination(path)
     with named_faults(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, content)
+        target.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(target, content)
     return path
 
 
@@ -85,16 +91,16 @@ def _tables(run: Run) -> Iterator[tuple[str, Table]]:
 def _export_tables(run: Run, to: str, out: Path) -> Path:
     write = _write_csv if to == "csv" else _write_parquet
     if out.suffix == f".{to}":
-        return _whole_file(out, partial(write, scalar_table(run)))
+        return put_whole(out, partial(write, scalar_table(run)))
     if out.suffix == ".zip":
         with tempfile.TemporaryDirectory() as folder:
             files = [
-                _whole_file(Path(folder, f"{title}.{to}"), partial(write, table))
+                put_whole(Path(folder, f"{title}.{to}"), partial(write, table))
                 for title, table in _tables(run)
             ]
-            return _whole_file(out, lambda part: _archive(part, [(f.name, f) for f in files]))
+            return put_whole(out, lambda part: _archive(part, [(f.name, f) for f in files]))
     for title, table in _tables(run):
-        _whole_file(out / f"{title}.{to}", partial(write, table))
+        put_whole(out / f"{title}.{to}", partial(write, table))
     return out
 
 
@@ -143,16 +149,3 @@ def _archive(path: Path, files: list[tuple[str, Path]]) -> None:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for name, file in files:
             archive.write(file, name)
-
-
-def _whole_file(path: Path, write: Callable[[Path], None]) -> Path:
-    """Let `write` make a file beside `path`, then put it in its place, so that half a file never is."""
-    with named_faults(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(path.name + ".part")
-        try:
-            write(part)
-            os.replace(part, path)
-        finally:
-            part.unlink(missing_ok=True)
-    return path

@@ -46,7 +46,11 @@ def test_what_does_not_apply_is_said(folder: Path, capsys: CapSys) -> None:
 
 @pytest.mark.parametrize(
     ("options", "says"),
-    [(["--diagnose", "nonsense"], "'nonsense'"), (["--diagnose", "theta", "--step", "99"], "nearest")],
+    [
+        (["--diagnose", "nonsense"], "'nonsense'"),
+        (["--diagnose", "theta", "--step", "99"], "nearest"),
+        (["--diagnose", "theta", "--step", "9007199254740993"], "no whole number from 0 to 2147483647"),
+    ],
 )
 def test_refusals_are_one_sentence(folder: Path, capsys: CapSys, options: list[str], says: str) -> None:
     assert main(["show", str(folder), *options]) == 2

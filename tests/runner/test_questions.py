@@ -1,6 +1,7 @@
 """Any stored step can be asked for any diagnostic, of a run in training, paused or done, with one writer."""
 
 import json
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +20,7 @@ from sandbox.runner.children import Children
 from sandbox.runner.execution import Execution
 from sandbox.runner.on_demand import OnDemand
 from sandbox.runner.questions import (
+    LAST_STEP,
     MOST_OPEN,
     QUESTIONS_FILE,
     AskedQuestions,
@@ -184,6 +186,41 @@ def test_a_step_that_none_can_be_is_nobodys_question(tmp_path: Path, step: objec
     assert AskedQuestions(tmp_path).new() == ([], [])
 
 
+@pytest.mark.parametrize(("number", "kind"), [("z", "\udcff"), ("\udcff", "theta"), (1, "theta")])
+def test_what_the_database_cannot_hold_is_nobodys_question(tmp_path: Path, number: object, kind: str) -> None:
+    line = json.dumps({"id": number, "kind": kind, "step": 3})
+    (tmp_path / QUESTIONS_FILE).write_text(line + "\n")
+    assert AskedQuestions(tmp_path).new() == ([], [])
+
+
+def test_such_a_step_or_kind_is_refused_before_anything_is_written(done: Path) -> None:
+    before = (done / QUESTIONS_FILE).read_bytes() if (done / QUESTIONS_FILE).exists() else None
+    for step in (LAST_STEP + 1, 10**23, 10**5000):
+        with pytest.raises(InvalidData, match="is no step of a run"):
+            ask(done, "theta", step)
+    with pytest.raises(InvalidData, match="is no text"):
+        ask(done, "\udcff", 3)
+    after = (done / QUESTIONS_FILE).read_bytes() if (done / QUESTIONS_FILE).exists() else None
+    assert after == before
+
+
+@pytest.mark.timeout(60)
+def test_a_question_that_nobody_takes_up_is_given_up(
+    done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Path(shutil.copytree(done, tmp_path / "run"))
+    with open(folder / QUESTIONS_FILE, "a") as file:
+        file.write("{")  # a line cut short swallows the next
+    with pytest.raises(InvalidData, match="was not taken up"):
+        diagnose(folder, "theta", 3, told)
+    monkeypatch.setattr("sandbox.runner.answerer.PATIENCE", 0.2)
+    with (
+        RunWriter.resume(folder, open_run(folder).experiment),
+        pytest.raises(InvalidData, match="was not taken up"),
+    ):
+        diagnose(folder, "theta", 3, told)
+
+
 def test_settings_follow_the_live_changes_made_by_then() -> None:
     experiment = tiny_experiment()
     change = {"step": 4, "arm": SPECTRAL, "key": "projection.shift", "value": 3.0}
@@ -195,7 +232,6 @@ def test_settings_follow_the_live_changes_made_by_then() -> None:
 
 @pytest.mark.slow
 def test_the_supervisor_has_a_question_to_a_finished_run_answered(done: Path, runs_folder: Path) -> None:
-    import shutil
     import threading
 
     shutil.copytree(done, runs_folder / "asked-run-1")

@@ -13,7 +13,7 @@ from sandbox.figures.palette import arm_style
 from sandbox.foundations.errors import InvalidData
 from sandbox.store import Run
 from sandbox.store.again import safe_name
-from sandbox.store.schema import named_faults
+from sandbox.store.whole_file import destination, put_whole
 
 SECONDS = 12.0
 FRAMES_A_SECOND = 10
@@ -37,27 +37,24 @@ def write_film(
 
     Curves of all arms and seeds grow beside the pictures of one seed (`chosen`, or the first one of layer 1,
     head 1); nothing is fetched and no browser is needed. Raises InvalidData where nothing was recorded yet,
-    the length is not 1 to 60 s, or there is no such seed, layer or head.
+    the length is not 1 to 60 s, there is no such seed, layer or head, or `out` is no file.
     """
     if not 1 <= seconds <= LONGEST:
         raise InvalidData(f"A film of {seconds:g} seconds is not made; choose from 1 to {LONGEST:g}.")
     path = Path(out or f"{safe_name(run.id)}.gif")
+    destination(path)  # what cannot be written to is said before a frame is drawn
     count = round(seconds * FRAMES_A_SECOND)
     frames = _frames(run, count, dark, tell, chosen)
     first = next(frames)
     durations = [round(1000 / FRAMES_A_SECOND)] * (count - 1) + [round(1000 * LAST_SECONDS)]
-    part = path.with_name(path.name + ".part")
-    with named_faults(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with open(part, "wb") as file:
-                first.save(
-                    file, "GIF", save_all=True, append_images=frames, duration=durations, loop=0, disposal=1
-                )
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
-    return path
+
+    def write(part: Path) -> None:
+        with open(part, "wb") as file:
+            first.save(
+                file, "GIF", save_all=True, append_images=frames, duration=durations, loop=0, disposal=1
+            )
+
+    return put_whole(path, write)
 
 
 def _frames(

@@ -17,6 +17,7 @@ from sandbox.store import Run
 from sandbox.store.again import python_script, safe_name, toml_text
 from sandbox.store.export import write_file
 from sandbox.store.summary import ArmSummary, summarize
+from sandbox.store.whole_file import destination
 
 MEGABYTES = 5.0
 """Size of the file unless another is asked for."""
@@ -53,7 +54,9 @@ def write_replay(
     run: Run, out: Path | str | None = None, megabytes: float = MEGABYTES, tell: Tell | None = None
 ) -> Path:
     """Write the replay of `run` to `out` (default: named after the run, here) and return its path."""
-    return write_file(Path(out or f"{safe_name(run.id)}.html"), replay_page(run, megabytes, tell).encode())
+    path = Path(out or f"{safe_name(run.id)}.html")
+    destination(path)  # what cannot be written to is said before the run is recorded
+    return write_file(path, replay_page(run, megabytes, tell).encode())
 
 
 def replay_page(run: Run, megabytes: float = MEGABYTES, tell: Tell | None = None) -> str:
