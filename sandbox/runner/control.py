@@ -58,7 +58,7 @@ class RunControl:
         return int(count)
 
     def pause(self) -> None:
-        """Stop after the current step and wait, keeping everything in memory."""
+        """Hold after the current step, keeping everything in memory; a stop that was asked for stands."""
         self._write("pause")
 
     def resume(self) -> None:
@@ -91,7 +91,8 @@ class RunControl:
         fcntl.flock(self._descriptor, fcntl.LOCK_EX)
         try:
             GRANTED.pack_into(self._bytes, GRANTED_AT, (self.granted + steps) & 0xFFFFFFFF)
-            self._bytes[0] = WISHES.index(wish)
+            if wish != "pause" or self.wish != "stop":  # another viewer's step must not undo a stop
+                self._bytes[0] = WISHES.index(wish)
         finally:
             fcntl.flock(self._descriptor, fcntl.LOCK_UN)
 

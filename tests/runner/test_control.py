@@ -35,6 +35,13 @@ def test_what_one_handle_writes_another_reads_at_once(tmp_path: Path) -> None:
         assert (trainer.wish, trainer.granted) == ("pause", 2)
         viewer.stop()
         assert trainer.wish == "stop"
+        viewer.pause()
+        viewer.step()
+        assert (trainer.wish, trainer.granted) == ("stop", 3), (
+            "what others press at that moment undoes no stop"
+        )
+        viewer.resume()
+        assert trainer.wish == "run"
 
 
 def _grant(folder: str) -> None:
