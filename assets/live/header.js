@@ -1,9 +1,10 @@
 // The head of the view: what the run is doing, its clocks, and the buttons that steer it.
 
-import { counted, duration, el, setBoxed, setHidden, setText, setWhole, whole } from "./dom.js";
+import { counted, duration, el, setBoxed, setHidden, setText, whole } from "./dom.js";
 
 const WORDS = { queued: "Queued", running: "Running", paused: "Paused", stalled: "Stalled", stopped: "Stopped", failed: "Failed", done: "Done", waiting: "Waiting" };
 const ENDED = ["stopped", "failed", "done"];
+const LONG = 52;  // letters of a reason that stay within two lines beside the buttons
 const PATIENCE = 3000, LONGEST = 10000;  // ms that a wish is shown: unless its run is heard to know of it, and where it does
 
 export class Header {
@@ -58,9 +59,10 @@ export class Header {
     const left = model.rate > 0 && total ? (total - model.step) / model.rate : NaN;
     const pace = model.state === "running" && model.rate > 0 ? `${counted(Math.round(model.rate) || Number(model.rate.toPrecision(1)), "step")}/s · ${duration(left)} left` : `${duration(model.seconds)} of training`;
     setBoxed(this.pace, view.replay ? "" : pace);
-    setWhole(this.reason, view.complaint || (view.replay ? "" : view.status?.reason || ""));
-    // What went wrong is read whole, on a line of its own; what merely ended the run takes the room that is left.
-    this.reason.classList.toggle("acs-grave", Boolean(view.complaint) || model.state === "failed");
+    const reason = view.complaint || (view.replay ? "" : view.status?.reason || "");
+    setText(this.reason, reason);
+    // What went wrong and what is long stand on a line of their own; what merely ended the run takes the room that is left.
+    this.reason.classList.toggle("acs-long", Boolean(view.complaint) || model.state === "failed" || reason.length > LONG);
     setHidden(this.buttons, view.replay || !model.hello?.steer);
     setText(this.pause, words[pending === "pause" || pending === "resume" ? pending : ""] || (model.state === "paused" ? "Resume" : "Pause"));
     for (const button of [this.pause, this.step, this.stop]) button.disabled = ended || model.state === "waiting";

@@ -8,10 +8,10 @@ export class Onward {
     this.button = el("button", { type: "button", class: "acs-button acs-small acs-onward", hidden: true, onclick: () => this.ask() }, "Continue from here");
   }
 
-  // The step that is asked for: the playhead's, exactly, though the pictures may stand at one before it.
+  // The step that is asked for: the one that the bar names, exactly, though the pictures may stand at one before it.
   get step() {
-    const { viewing, model } = this.view;
-    return viewing === null ? model.step : Math.min(Math.round(viewing), model.step);
+    const { viewing, model, transport } = this.view;
+    return viewing === null ? model.step : Math.min(transport.told, model.step);
   }
 
   // Why the run cannot go on from the step; empty where it can.

@@ -201,6 +201,8 @@ export class Panel {
       if (label === "of" && parts.length) parts[parts.length - 1] += ` of ${number(value, 3)}`;
       else parts.push(label.startsWith("%") ? `${share(value).replace(" %", "")} ${label}` : `${label} ${number(value, 3)}`);
     }
+    const silent = this.reading ? view.model.hello.arms.filter((_, arm) => view.model.meta(this.reading, arm)?.not_applicable) : [];
+    if (silent.length && silent.length < view.model.hello.arms.length) parts.push(`no answer for ${silent.join(", ")}`);
     const lines = chart.lines(view);
     const thinned = lines.filter((l) => l.series.thinnedFrom > l.series.n).sort((a, b) => b.series.thinnedFrom - a.series.thinnedFrom)[0];
     if (thinned) parts.push(`${whole(thinned.series.thinnedFrom)} rows shown as ${whole(thinned.series.n)}, extremes kept`);

@@ -7,7 +7,7 @@ import { armStyle, prepare } from "./theme.js";
 const WORDS = ["holds", "violated", "does not apply", "stale", "not computed"];
 const BOUND = 0, MEASURED = 1, STATE = 2, REASON = 3, SHARE = 4;
 const FEW = 4;  // readings that are dots, since so few make no line
-const LEFT = 46, RIGHT = 10, HEAD = 36, FOOT = 20;
+const LEFT = 46, RIGHT = 10, HEAD = 36, FOOT = 20, LETTERS = 12;
 
 export class States {
   constructor(panel, canvas) { Object.assign(this, { panel, canvas, held: new HeldRange(true), note: "", legend: null, places: [], lines_: [] }); }
@@ -59,11 +59,15 @@ export class States {
     context.lineWidth = 1;
     context.textAlign = "right";
     context.textBaseline = "middle";
-    for (const tick of y.ticks(Math.max(1, (y.from - y.to) / 26))) {
+    const ticks = y.ticks(Math.max(1, (y.from - y.to) / 26)), few = ticks.filter(({ major }) => major).length < 2;
+    let named = Infinity;  // where the label below stands
+    for (const tick of ticks) {
       const at = Math.round(y.place(tick.value)) + 0.5;
       context.strokeStyle = theme.grid;
       if (tick.major) { context.beginPath(); context.moveTo(LEFT, at); context.lineTo(width - RIGHT, at); context.stroke(); }
-      if (tick.label && tick.major) context.fillText(tick.label, LEFT - 6, at);
+      if (!tick.label || !(tick.major || few) || named - at < LETTERS) continue;
+      context.fillText(tick.label, LEFT - 6, at);
+      named = at;
     }
     for (const [part, dash] of [["measured", []], ["bound", [1.5, 3]]]) {
       context.strokeStyle = colour;

@@ -43,7 +43,11 @@ export class Transport {
 
   get last() { return this.view.replay ? this.view.model.hello?.steps || this.view.model.step : this.view.model.step; }
 
-  get shown() { return Math.round(Math.min(this.view.until(), this.view.model.step)); }
+  // The step that the bar names: the playhead's, or while it plays between recorded steps the one that the pictures show.
+  get told() {
+    const { view } = this, shown = this.playing ? view.model.shownAt(view.until()) : null;
+    return shown ?? Math.round(Math.min(view.until(), this.last));
+  }
 
   // A recorded run begins to play as soon as it is there, unless motion is unwelcome.
   begin() {
@@ -79,7 +83,11 @@ export class Transport {
     this.rate.selectedIndex = this.speed;
   }
 
-  halt() { this.playing = false; this.view.schedule(); }
+  halt() {
+    if (this.playing) this.view.viewing = this.told;
+    this.playing = false;
+    this.view.schedule();
+  }
 
   follow() { this.playing = false; this.view.viewing = this.view.replay ? this.last : null; this.view.schedule(); }
 
@@ -149,12 +157,12 @@ export class Transport {
 
   draw() {
     const { view } = this, { model } = view;
-    const until = Math.round(Math.min(view.until(), this.last)), following = view.viewing === null;
+    const until = Math.round(Math.min(view.until(), this.last)), told = this.told, following = view.viewing === null;
     this.slider.max = String(Math.max(1, this.last));
     if (document.activeElement !== this.slider || following || this.playing) this.slider.value = String(until);
-    this.slider.setAttribute("aria-valuetext", `step ${until} of ${this.last}`);
+    this.slider.setAttribute("aria-valuetext", `step ${told} of ${this.last}`);
     this.slider.style.setProperty("--part", `${(100 * until) / Math.max(1, this.last)}%`);
-    if (document.activeElement !== this.field && model.series.size) this.field.value = String(until);
+    if (document.activeElement !== this.field && model.series.size) this.field.value = String(told);
     setText(this.play, this.playing ? "Hold" : following || view.viewing >= model.step ? "Replay" : "Play");
     const shown = model.shownAt(view.until());
     setBoxed(this.viewing, `viewing step ${whole(following ? model.step : shown ?? until)}`, `viewing step ${whole(model.hello?.steps || this.last)}`);

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 from plotly.subplots import make_subplots
 
-from sandbox.figures.drawing import GROUPED, Drawing, blank, literal, says, shares
+from sandbox.figures.drawing import GROUPED, LOG_TICKS, Drawing, blank, literal, says, shares
 from sandbox.figures.lines import band, drawable, mean_line, thin_line
 from sandbox.figures.palette import arm_style
 from sandbox.figures.rails import Rails
@@ -173,7 +173,7 @@ def _cells(
     figure.update_xaxes(**style)
     figure.update_yaxes(**style, type="log" if look.log else "linear", range=[low, high], title=None)
     if look.log:
-        figure.update_yaxes(dtick=1 if high - low > 1.5 else "D2", exponentformat="power")
+        figure.update_yaxes(**LOG_TICKS)
     lost = 0
     for number, (cell, title) in enumerate(flat):
         if cell is None:

@@ -10,6 +10,8 @@ FONT = '"Source Sans", "Source Sans Pro", system-ui, sans-serif'
 
 GROUPED = {"separatethousands": True, "exponentformat": "none"}
 """Of an axis of steps: 12,000, as everywhere, instead of 12k."""
+LOG_TICKS = {"nticks": 5, "exponentformat": "power"}
+"""Of a log axis: Plotly chooses powers, digits between them or plain steps, so every zoom has labels."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import plotly.graph_objects as go
 
+from sandbox.figures.drawing import LOG_TICKS
 from sandbox.figures.palette import Style
 
 BELOW, ABOVE = "y2", "y3"
@@ -48,7 +49,7 @@ class Rails:
         top = 1 - 2 * RAIL if self.above else 1.0
         figure.update_layout(yaxis={"domain": [bottom, top], "type": "log" if self.log else "linear"})
         if self.log:
-            figure.update_layout(yaxis={"dtick": self._ticks(figure), "exponentformat": "power"})
+            figure.update_layout(yaxis=LOG_TICKS)
         sentences = []
         for count, axis, domain, word in (
             (self.below, "yaxis2", [0, RAIL], "≤ 0"),
@@ -67,15 +68,6 @@ class Rails:
                     f"{count} {'point' if count == 1 else 'points'} {word}, on the labelled rail"
                 )
         return sentences + self.not_finite
-
-    def _ticks(self, figure: go.Figure) -> int | str:
-        """A tick per power of ten, or 1, 2, 5 between them where the values span few powers."""
-        drawn = [
-            np.asarray(t.y, dtype=float) for t in figure.data if t.yaxis in (None, "y") and t.y is not None
-        ]
-        values = np.concatenate(drawn) if drawn else np.zeros(0)
-        values = values[np.isfinite(values) & (values > 0)]
-        return "D2" if len(values) and values.max() <= 300 * values.min() else 1
 
     def _rail(
         self,

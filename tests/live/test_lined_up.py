@@ -21,6 +21,7 @@ ROWS = """() => [...document.querySelectorAll('.acs-grid > .acs-panel')]
 CUT = """() => [...document.querySelectorAll('.acs-foot')].filter((foot) => foot.checkVisibility())
   .filter((foot) => foot.scrollHeight > foot.clientHeight + 2 && !foot.title)
   .map((foot) => foot.textContent)"""
+WHOLE = "(node) => node.scrollWidth <= node.clientWidth && node.scrollHeight <= node.clientHeight"
 TICKS = f"""async (ranges) => {{
   const {{ LogScale }} = await import('{MODULES}scale.js');
   return ranges.map(([low, high, about]) => new LogScale(low, high, 0, 150).ticks(about)
@@ -81,23 +82,42 @@ def test_a_log_axis_has_at_least_two_labels_however_little_of_it_is_seen(browser
             assert len({label for _, label in ticks}) == len(ticks)
 
 
-def test_a_long_reason_leaves_the_head_in_one_row_and_a_failure_is_read_whole(
-    runs_folder: Path, made_up: Callable[..., SyntheticRun], browser: Browser
+@pytest.mark.parametrize("width", [1366, 1440])
+def test_why_a_run_ended_is_read_whole_in_the_heads_one_row_and_a_long_reason_below(
+    runs_folder: Path, made_up: Callable[..., SyntheticRun], browser: Browser, width: int
 ) -> None:
-    run = made_up(runs_folder / "run", steps=400)
+    run = made_up(runs_folder / "run", steps=100_000)
     run.grow(400)
-    run.writer.status("done", 400, 6.2, REASON)
+    run.writer.status("stopped", 400, 6.2, "stopped at step 99,400 of 100,000")
     run.writer.commit()
     with served(runs_folder) as address:
-        page = browser.new_page(viewport={"width": 1366, "height": 768})
+        page = browser.new_page(viewport={"width": width, "height": 768})
         page.goto(address)
         at_step(page, 400)
-        reason = page.locator(".acs-reason")
-        expect(reason).to_have_attribute("title", REASON)
-        box, tools = page.locator(".acs-head").bounding_box(), page.locator(".acs-tools").bounding_box()
-        assert box is not None and tools is not None and box["height"] < 45 and tools["y"] < box["y"] + 10
-        run.writer.status("failed", 400, 6.2, REASON)
-        run.writer.commit()
-        expect(page.locator(".acs-state")).to_have_text("Failed")
-        assert reason.evaluate("(node) => node.scrollWidth <= node.clientWidth")
+        reason, head = page.locator(".acs-reason"), page.locator(".acs-head")
+        expect(reason).to_have_text("stopped at step 99,400 of 100,000")
+        assert reason.evaluate(WHOLE) and head.evaluate("(head) => head.clientHeight") < 45
+        for state in ("done", "failed"):
+            run.writer.status(state, 400, 6.2, REASON)
+            run.writer.commit()
+            expect(page.locator(".acs-state")).to_have_text(state.capitalize())
+            expect(reason).to_have_text(REASON)
+            assert reason.evaluate(WHOLE)
         page.close()
+
+
+@pytest.mark.parametrize("height", [500, 768])
+def test_the_list_of_keys_fills_two_columns_and_lies_within_the_window(
+    folder: Path, browser: Browser, height: int
+) -> None:
+    with replayed(folder, browser, viewport={"width": 1366, "height": height}) as page:
+        page.get_by_label("List of keys").click()
+        keys = page.locator(".acs-help")
+        box = keys.bounding_box()
+        assert box is not None and box["y"] >= 0 and box["y"] + box["height"] <= height
+        scrolls = keys.evaluate(
+            "(keys) => [keys.scrollHeight - keys.clientHeight, getComputedStyle(keys).overflowY]"
+        )
+        assert scrolls[0] == 0 if height == 768 else scrolls[1] == "auto", scrolls
+        places = keys.locator("section").evaluate_all("(all) => all.map((one) => one.offsetLeft)")
+        assert places[0] == places[1] < places[2], places
