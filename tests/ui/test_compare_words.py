@@ -160,7 +160,7 @@ def test_arms_of_one_experiment_differ_in_what_they_set_and_nothing_is_warned(tm
     ("change", "word"),
     [
         ({"task": {"kind": "listops", "length": 12}}, "data are not the same"),
-        ({"seeds": [1, 2]}, "1 are shared"),
+        ({"seeds": [1, 2]}, "1 is shared"),
         ({"seeds": [5]}, "nothing is paired"),
         ({"batch_size": 64}, "not in the same order"),
         ({"optimizer": {"kind": "adamw", "learning_rate": 0.01}}, "Optimizer: learning rate"),
