@@ -184,16 +184,17 @@ class Execution:
         """A few steps of every arm, then whatever is due after them."""
         turn = Stretch()
         n = self._steps_at_once()
-        losses = []
-        for arm, group in enumerate(self._groups):
+        losses: dict[int, np.ndarray] = {}
+        # Who is first finds the caches cold and looks slow, so every arm is in its turn.
+        for arm in np.roll(range(len(self._groups)), -self.step).tolist():
             training = Stretch()
-            losses.append(group.advance(n))
+            losses[arm] = self._groups[arm].advance(n)
             self._standing.arm_seconds[arm] += training.seconds
         self._costly.trained(turn.cpu, n)
         per_step = turn.seconds / n
         # Down at once, up slowly: a turn that is too long is felt, one that is too short is not.
         self._seconds_per_step = max(per_step, 0.8 * self._seconds_per_step)
-        self._arrive(self.step + n, losses)
+        self._arrive(self.step + n, [losses[arm] for arm in sorted(losses)])
         self._costly.collect(self.step)
         self._on_demand.turn()
         self._standing.seconds += turn.seconds

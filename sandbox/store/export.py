@@ -15,14 +15,14 @@ import numpy as np
 from sandbox.foundations.errors import InvalidData
 from sandbox.store.again import python_script, safe_name, toml_text
 from sandbox.store.checkpoint import START, checkpoint_files
-from sandbox.store.folder import DATABASE, EXPERIMENT, write_whole
+from sandbox.store.folder import DATABASE, EXPERIMENT
 from sandbox.store.labels import LABELS
 from sandbox.store.run_reader import Run
 from sandbox.store.schema import named_faults
 from sandbox.store.tables import Table, event_table, reading_tables, scalar_table
 from sandbox.store.tensorboard import write_events
 from sandbox.store.weights_file import write_weights
-from sandbox.store.whole_file import destination, put_whole
+from sandbox.store.whole_file import put_whole
 
 TEXT = ("arm", "name", "kind", "detail", "unit")
 """Columns of text; all others are numbers."""
@@ -65,11 +65,7 @@ def write_file(path: Path, content: bytes) -> Path:
 
     Raises InvalidData for what is no file, StorageFull.
     """
-    target = destination(path)
-    with named_faults(path):
-        target.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(target, content)
-    return path
+    return put_whole(path, lambda part: part.write_bytes(content))
 
 
 def csv_text(table: Table) -> str:

@@ -67,6 +67,7 @@ def _unpack_all(source: Path | str | io.BytesIO, name: str, folder: Path, most_b
             return run_id
     except FileNotFoundError as missing:
         raise InvalidData(f"There is no file {name}; give a ZIP that `export` wrote.") from missing
+    # A version that nobody knows is not implemented, and a name that is no UTF-8 a ValueError.
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as fault:
         raise InvalidData(
             f"{name} is no ZIP archive or is damaged ({str(fault)[:120]}); export the run again."
@@ -89,6 +90,8 @@ def _entries(archive: zipfile.ZipFile, name: str, most_bytes: int) -> tuple[str,
         for entry, (folder, _, file) in zip(found, places, strict=True)
         if folder == home and _WANTED.fullmatch(file)
     ]
+    if not all(0 <= entry.header_offset < archive.start_dir for entry in entries):
+        raise zipfile.BadZipFile("a file begins outside of it")  # which may be no place that can be sought
     if any(e.compress_type not in _PACKED or e.flag_bits & _ENCRYPTED_OR_PATCHED for e in entries):
         raise InvalidData(
             f"{name} is encrypted, or packed as no export is; give the ZIP that `export` wrote."

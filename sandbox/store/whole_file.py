@@ -33,7 +33,7 @@ def destination(path: Path) -> Path:
         return path.resolve()
 
 
-def put_whole(path: Path, write: Callable[[Path], None]) -> Path:
+def put_whole(path: Path, write: Callable[[Path], object]) -> Path:
     """Let `write` fill a file beside `path`'s destination, then put it in its place; returns `path`.
 
     Its permissions are those of any new file, whatever `write` makes of them. Raises InvalidData,

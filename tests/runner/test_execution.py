@@ -213,3 +213,22 @@ def _interrupt_at(execution: Execution, step: int) -> None:
             execution.interrupt()
 
     execution._turn = counted  # type: ignore[method-assign]
+
+
+def test_every_arm_is_first_in_its_turn_so_that_none_alone_finds_the_caches_cold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    execution = Execution(tiny_experiment(), tmp_path / "run")
+    monkeypatch.setattr(execution, "_steps_at_once", lambda: 1)
+    prepare, trained = execution._prepare, []
+
+    def watched(found: Any) -> None:
+        prepare(found)
+        for arm, group in enumerate(execution._groups):
+            monkeypatch.setattr(
+                group, "advance", lambda n, a=arm, go=group.advance: trained.append(a) or go(n)
+            )
+
+    monkeypatch.setattr(execution, "_prepare", watched)
+    execution.run()
+    assert trained[::2] == [0, 1] * 12 and trained[1::2] == [1, 0] * 12

@@ -215,3 +215,24 @@ def test_the_command_prints_where_the_run_is(archive: Path, tmp_path: Path, caps
     assert capsys.readouterr().out == f"{tmp_path / 'other' / 'brisk-otter-7'}\n"
     assert main(["import", str(tmp_path / "none.zip")]) == 2
     assert "There is no file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("place", [2**40, 2**63 - 1, 2**63, 2**64 - 1])
+@pytest.mark.parametrize("upload", [True, False])
+def test_a_file_that_begins_where_nothing_can_be_sought_is_refused(
+    archive: Path, tmp_path: Path, place: int, upload: bool
+) -> None:
+    content = bytearray(archive.read_bytes())
+    entry, end = content.find(b"PK\x01\x02"), content.rfind(b"PK\x05\x06")
+    length = int.from_bytes(content[entry + 28 : entry + 30], "little")
+    size = int.from_bytes(content[end + 12 : end + 16], "little")
+    more = b"\x01\0\x08\0" + place.to_bytes(8, "little")  # ZIP64: the place stands in an extra field
+    content[end + 12 : end + 16] = (size + len(more)).to_bytes(4, "little")
+    content[entry + 30 : entry + 32] = len(more).to_bytes(2, "little")
+    content[entry + 42 : entry + 46] = b"\xff" * 4
+    content[entry + 46 + length : entry + 46 + length] = more
+    archive.write_bytes(content)
+    source = io.BytesIO(content) if upload else archive
+    with pytest.raises(InvalidData, match="a file begins outside of it"):
+        import_run(source, "run.zip", tmp_path / "other")
+    assert everything(tmp_path / "other") == set()
